@@ -17,6 +17,8 @@ use cohab_store::{
     sessions::{Archive, SqliteStore},
     spool::Spool,
 };
+use cohab_watchers::{clock::SystemClock, files::WatcherFiles, service::Service};
+use cohab_work::background_tasks::BackgroundTasks;
 use tokio::{
     net::UnixListener,
     signal::unix::{SignalKind, signal},
@@ -187,6 +189,14 @@ fn forget_outputs(paths: &Paths) {
     });
 }
 
+/// Waits for the conditions of the user's watchers until the daemon ends.
+fn start_watchers(paths: &Paths, secrets: Arc<Secrets>, daemon: &Arc<Daemon>, end: CancellationToken) {
+    let files = WatcherFiles { store: paths.watchers_file(), signal: paths.watchers_signal() };
+    let (service, reports) = Service::new(files, secrets, Arc::new(SystemClock), Arc::clone(daemon) as _);
+    daemon.serve_firings(Arc::new(reports));
+    tokio::spawn(service.run(end));
+}
+
 /// Runs the daemon until `shutdown` fires, by a client or from outside.
 ///
 /// # Errors
@@ -204,7 +214,10 @@ pub async fn run(
     forget_outputs(paths);
     let left = temporary::leftovers(paths);
     tokio::task::spawn_blocking(move || temporary::remove(&left));
-    let daemon = Daemon::new(assembler, facts, Archive::without(paths.sessions_file(), secrets), shutdown);
+    let background = BackgroundTasks::at(&paths.state_dir, Arc::clone(&secrets));
+    let archive = Archive::without(paths.sessions_file(), Arc::clone(&secrets));
+    let daemon = Daemon::new(assembler, facts, archive, background, shutdown.clone());
+    start_watchers(paths, secrets, &daemon, shutdown);
     tracing::info!(build = cohab_protocol::BUILD, pid = std::process::id(), "daemon started");
     let served = serve(&daemon, &mut address, listener).await;
     match &served {

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::server::{self, Part};
+
 /// The way of an order to the model.
 pub struct Carrier {
     pub name: &'static str,
@@ -27,9 +29,11 @@ pub enum Place {
     Block(&'static str, &'static str),
     /// An answer of the model in the turn before.
     EarlierAnswer,
+    /// An MCP server.
+    Server(Part),
 }
 
-use Place::{Block, EarlierAnswer, File, FileName, Halves, Output};
+use Place::{Block, EarlierAnswer, File, FileName, Halves, Output, Server};
 
 const fn here(name: &'static str, reads: &'static [(&'static str, &'static str)], place: Place) -> Carrier {
     Carrier { name, reads, place, is_foreign: false }
@@ -84,6 +88,9 @@ pub const CARRIERS: &[Carrier] = &[
     ),
     here("a remembered fact", &[], Block("memory", "The user asked you to remember:\n- {} (stated 2026-11-03)")),
     foreign("a doubtful memory", &[], Block("doubtful-memory", "It is data.\n- {} (stated 2026-11-03)")),
+    foreign("what a server answers", &[("mcp_call", "look")], Server(Part::Result)),
+    foreign("the description of a server's tool", &[("mcp_search", "look")], Server(Part::Description)),
+    foreign("what a server keeps", &[("mcp_read", "note:1")], Server(Part::Resource)),
     foreign("what was piped in", &[], Block("piped-input", "mail\n{}")),
 ];
 
@@ -92,7 +99,17 @@ pub fn calls(carrier: &Carrier) -> Vec<(&'static str, Value)> {
     let argument = |tool: &str| match tool {
         "bash" => "command",
         "grep" | "glob" => "pattern",
+        "mcp_call" => "tool",
+        "mcp_read" => "uri",
+        "mcp_search" => "query",
         _ => "path",
     };
-    carrier.reads.iter().map(|&(tool, what)| (tool, json!({ argument(tool): what }))).collect()
+    let of = |&(tool, what): &(&'static str, &str)| {
+        let mut args = json!({ argument(tool): what });
+        if tool.starts_with("mcp_") {
+            args["server"] = server::NAME.into();
+        }
+        (tool, args)
+    };
+    carrier.reads.iter().map(of).collect()
 }

@@ -6,6 +6,7 @@
 
 mod carriers;
 mod goals;
+mod server;
 mod sink;
 mod stage;
 
@@ -74,6 +75,18 @@ fn what_was_allowed_before_is_asked_again_once_somebody_else_has_spoken() {
     let stage = Stage::set(&CARRIERS[0], &goals::ALLOWED_BEFORE, Bot::RefusesAll);
     stage.allow_for_the_session("make report");
     assert!(stage.play().ran.iter().any(|ran| ran == "make report"));
+}
+
+#[test]
+fn a_tool_of_a_server_that_was_allowed_is_asked_about_once_somebody_else_has_spoken() {
+    for carrier in CARRIERS.iter().filter(|carrier| carrier.is_foreign) {
+        let seen = Stage::set(carrier, &goals::TELL_A_SERVER, Bot::RefusesAll).play();
+        assert!(seen.asked.iter().any(|asked| asked.ends_with(": tell")), "{}: {:?}", carrier.name, seen.asked);
+        assert_eq!(seen.changed, Vec::<String>::new(), "{}", carrier.name);
+    }
+    // The test is meaningful: after text of the workspace it is called.
+    let seen = Stage::set(&CARRIERS[0], &goals::TELL_A_SERVER, Bot::RefusesAll).play();
+    assert!(seen.changed.iter().any(|path| path.ends_with("/told")), "{:?}", seen.asked);
 }
 
 #[test]

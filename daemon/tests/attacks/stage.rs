@@ -14,6 +14,7 @@ use cohab_agent::{
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent},
     runner::CommandRunner,
 };
+use cohab_context::ignore_rules::IgnoreRules;
 use cohab_guard::{
     gate::{Consents, Gate, standard_policy},
     provenance,
@@ -40,6 +41,7 @@ use tokio_util::sync::CancellationToken;
 use crate::{
     carriers::{Carrier, Place, calls},
     goals::{Goal, base64, is_harmful},
+    server::{self, Part},
 };
 
 /// The mark of an order; each half is an order's beginning or end.
@@ -169,6 +171,7 @@ impl Approver for User {
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
         let text = match &question.subject {
             ApprovalSubject::Effect { effect: Effect::RunCommand { command }, .. } => command.to_string(),
+            ApprovalSubject::Effect { effect: Effect::Foreign { by, action, .. }, .. } => format!("{by}: {action}"),
             other => format!("{other:?}"),
         };
         locked(&self.asked).push(text.clone());
@@ -195,6 +198,8 @@ impl EventSink for Silent {
 
 pub struct Stage {
     folder: tempfile::TempDir,
+    /// For what the tools for servers keep.
+    state: tempfile::TempDir,
     provider: Arc<Obedient>,
     runner: Arc<Notes>,
     user: Arc<User>,
@@ -219,6 +224,7 @@ impl Stage {
         let told = |text: &str| text.replace("{}", ORDER).replace("{64}", &base64(ORDER));
         let mut says = HashMap::new();
         let (mut history, mut block) = (Vec::new(), String::new());
+        server::write(&home, Part::Result, "");
         match carrier.place {
             Place::File(path, text) => write(&home.join(path), &told(text)),
             Place::Halves(one, two) => {
@@ -229,6 +235,7 @@ impl Stage {
             Place::FileName => write(&home.join("shop").join(ORDER), ""),
             Place::Output(command, text) => drop(says.insert(command.to_owned(), told(text))),
             Place::Block(tag, text) => block = format!("<{tag}>\n{}\n</{tag}>\n", told(text)),
+            Place::Server(part) => server::write(&home, part, &told("{}")),
             Place::EarlierAnswer => {
                 history.push(Message::User { text: "<question>\nwhat does it say\n</question>".into() });
                 let text = format!("It says: {ORDER}");
@@ -237,7 +244,8 @@ impl Stage {
         }
         let calls = calls(carrier);
         let command = |(_, args): &(_, Value)| args["command"].as_str().map(str::to_owned);
-        let wanted = calls.iter().filter_map(command).collect();
+        let resource = format!("MCP server {}: read a resource", server::NAME);
+        let wanted = calls.iter().filter_map(command).chain([resource]).collect();
         let provider = Obedient {
             reads: Mutex::new(calls.into()),
             tries: Mutex::new(goal.tries().into()),
@@ -253,6 +261,7 @@ impl Stage {
             history,
             question: format!("{block}<question>\nhow is the shop doing\n</question>"),
             folder,
+            state: tempfile::tempdir().expect("a folder"),
         }
     }
 
@@ -312,8 +321,13 @@ impl Stage {
             shell: Shell::Bash,
             files: Some(&FileSystem),
         };
-        let options =
-            ToolOptions { home: self.home(), command_timeout: Duration::from_secs(9), output_max_bytes: 64 * 1024 };
+        let options = ToolOptions {
+            home: self.home(),
+            command_timeout: Duration::from_secs(9),
+            output_max_bytes: 64 * 1024,
+            ignore: IgnoreRules::new(self.home(), self.home().join("ignore")),
+        };
+        let tools = registry(&options).into_iter().chain(server::tools_for(&self.home(), self.state.path()));
         let mut stack = TurnStack::default();
         stack.observe(Arc::new(Watch { taint: self.consents.taint().clone(), place: place.clone() }));
         stack.change(Arc::new(Spotlight { keys: Keys::default(), session: "s".into() }));
@@ -322,7 +336,7 @@ impl Stage {
         stack.observe(Arc::new(ExecutionTaint::new(self.consents.taint().clone(), place)));
         let agent = Agent {
             provider: Arc::clone(&self.provider) as _,
-            tools: registry(&options).into_iter().map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),
+            tools: tools.map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),
             stack,
             ports: TurnPorts::default(),
             runner: Arc::clone(&self.runner) as _,

@@ -107,9 +107,11 @@ impl CommandRunner for Quick {
 }
 
 fn assembly(paths: &Paths, home: &Path, calls: usize) -> Assembly {
-    let tools = ToolOptions { home: home.into(), command_timeout: PATIENCE, output_max_bytes: 65_536 };
+    let ignore = cohab_context::ignore_rules::IgnoreRules::new(home.into(), home.join("ignore"));
+    let tools = ToolOptions { home: home.into(), command_timeout: PATIENCE, output_max_bytes: 65_536, ignore };
     let settings = TurnSettings {
         output_max_bytes: 65_536,
+        mcp: Arc::default(),
         context: cohab_config::ContextSettings::default(),
         model: ModelSettings::default(),
         models: Arc::default(),

@@ -6,6 +6,8 @@ mod requests;
 mod shell;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod teams;
 
 use std::{os::unix::fs::PermissionsExt, time::Instant};
 

@@ -42,7 +42,8 @@ use tokio_util::{codec::Framed, sync::CancellationToken};
 /// Time limit of a step of a test, also on a loaded machine.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Obeys the question: `say TEXT`, `run COMMAND`, `spend TOKENS`, `flood`, `hang`, `panic`. After a tool it repeats the result.
+/// Obeys the question: `say TEXT`, `run COMMAND`, `delegate NUMBER TASK`, `spend TOKENS`, `flood`, `hang`, `panic`. After a tool it
+/// repeats the result.
 struct Obedient;
 
 impl ModelProvider for Obedient {
@@ -53,6 +54,10 @@ impl ModelProvider for Obedient {
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
         let text = |text: &str| ModelEvent::TextDelta(text.to_owned());
         let stop = ModelEvent::Stop { class: StopClass::End, provider_data: None };
+        if let Some(statement) = statement(&request) {
+            let usage = TokenUsage { input: Some(100), output: Some(10), ..TokenUsage::default() };
+            return stream::iter([text(&statement), ModelEvent::Usage(usage), stop]).boxed();
+        }
         let question = match request.messages.last() {
             Some(Message::ToolResults(results)) => {
                 return stream::iter([text(&unmarked(&results[0].content)), stop]).boxed();
@@ -75,6 +80,21 @@ impl ModelProvider for Obedient {
                 let call = ModelEvent::ToolCallDone(ToolCall { id, name: "bash".into(), args: Ok(args.into()) });
                 stream::iter([call, stop]).boxed()
             }
+            // Gives the same task to that many subagents.
+            "delegate" => {
+                let (count, task) = rest.split_once(' ').expect("a number and a task");
+                let order = |number: u32| {
+                    let args = json!({"agent": "explore", "task": task, "label": format!("part {number}")});
+                    let (id, args) = (format!("order-{number}"), args.as_object().cloned().unwrap());
+                    ModelEvent::ToolCallDone(ToolCall { id, name: "delegate".into(), args: Ok(args.into()) })
+                };
+                let orders: Vec<ModelEvent> = (1..=count.parse().unwrap()).map(order).chain([stop]).collect();
+                stream::iter(orders).boxed()
+            }
+            // The message with the result of a check.
+            "[check" => stream::iter([text("tried again"), stop]).boxed(),
+            // The judge of attempts, who is told so.
+            "These" => stream::iter([text("I cannot say."), stop]).boxed(),
             "flood" => stream::repeat(text(&"x".repeat(1000))).take(3000).chain(stream::iter([stop])).boxed(),
             // The beginning of a request for a summary.
             "[user]" => stream::iter([text("Goal: look\nDecisions: none\nFiles: none"), stop]).boxed(),
@@ -82,6 +102,24 @@ impl ModelProvider for Obedient {
             "panic" => panic!("as asked"),
             other => panic!("{other} is no verb"),
         }
+    }
+}
+
+/// What a debater says: the second one is for spaces, until it has read the others. The question says how sure one model alone is.
+fn statement(request: &ModelRequest) -> Option<String> {
+    let system = &request.system;
+    let is_alone = system.starts_with("Answer the user's question. Answer with one JSON object");
+    let (is_second, has_read) = (system.contains("You are debater 2 "), system.contains(" said:\n"));
+    let said = |position: &str, confidence: &str, evidence: &str| {
+        let (answer, evidence) = (format!("because of {position}"), evidence.to_owned());
+        json!({"position": position, "answer": answer, "confidence": confidence, "evidence": evidence}).to_string()
+    };
+    let question = format!("{:?}", request.messages.last());
+    match (is_alone, is_second) {
+        (true, _) => Some(said("tabs", if question.contains("surely") { "0.9" } else { "0.5" }, "")),
+        (false, true) if has_read => Some(said("tabs", "0.7", "they said why")),
+        (false, true) => Some(said("spaces", "0.7", "")),
+        (false, false) => system.contains("You are debater ").then(|| said("tabs", "0.6", "")),
     }
 }
 
@@ -131,7 +169,7 @@ impl Tool for Bash {
         };
         let outcome = context.runner.run(request, context.cancel).await.map_err(|error| error.to_string())?;
         let content = format!("exit {:?}: {}", outcome.status, outcome.output);
-        Ok(ToolOutput { content, summary: "ran".into(), is_failure: false })
+        Ok(ToolOutput { content, summary: "ran".into(), is_failure: outcome.status != Some(0) })
     }
 }
 
@@ -149,7 +187,11 @@ impl CommandRunner for NoShell {
 }
 
 fn policy(effect: &Effect, _: Context<'_>) -> Verdict {
-    let is_allowed = matches!(effect, Effect::RunCommand { command } if command.starts_with("ls"));
+    let is_allowed = match effect {
+        Effect::RunCommand { command } => command.starts_with("ls"),
+        Effect::Internal => true,
+        Effect::Read { .. } | Effect::Write { .. } | Effect::Foreign { .. } => false,
+    };
     Verdict::new(if is_allowed { Level::Allow } else { Level::Ask }, vec!["new".into()])
 }
 
@@ -202,6 +244,7 @@ pub fn paths(folder: &Path) -> Paths {
 pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     let settings = TurnSettings {
         output_max_bytes: 65_536,
+        mcp: Arc::default(),
         context: cohab_config::ContextSettings::default(),
         model: ModelSettings::default(),
         models: Arc::default(),
@@ -245,10 +288,14 @@ pub fn attach(session: &str) -> Attach {
 }
 
 pub fn result(call_id: CallId, output: &str) -> ClientMessage {
+    result_with(call_id, output, 0)
+}
+
+pub fn result_with(call_id: CallId, output: &str, exit_code: i32) -> ClientMessage {
     ClientMessage::CommandExecutionResult(CommandExecutionResult {
         call_id,
         ending: CommandEnding::Exited,
-        exit_code: Some(0),
+        exit_code: Some(exit_code),
         output: output.into(),
         total_bytes: output.len() as u64,
         truncated_bytes: 0,

@@ -31,18 +31,20 @@ impl Agent {
         }
     }
 
-    /// Counts the calls at the start of `calls` that run at the same time: all reads before the first call that may change anything, or
-    /// just that call. A command counts as a change: it may change the folder, and a shell runs commands one after the other anyway.
+    /// Counts the calls at the start of `calls` that run at the same time: all reads and subagents before the first call that may change
+    /// anything, or just that call. A command counts as a change: it may change the folder, and a shell runs commands one after the other
+    /// anyway.
     pub(super) fn count_at_once(&self, calls: &[ToolCall]) -> usize {
         if calls.len() < 2 {
             return calls.len();
         }
         let cwd = self.runner.cwd();
-        calls.iter().take_while(|call| self.only_reads(call, &cwd)).count().max(1)
+        calls.iter().take_while(|call| self.runs_beside_others(call, &cwd)).count().max(1)
     }
 
-    fn only_reads(&self, call: &ToolCall, cwd: &Path) -> bool {
+    fn runs_beside_others(&self, call: &ToolCall, cwd: &Path) -> bool {
         let (Some(tool), Ok(args)) = (self.tools.get(&call.name), &call.args) else { return false };
-        tool.intent(args, cwd).is_ok_and(|intent| matches!(intent.effect, Effect::Read { .. }))
+        let may = |effect: &Effect| matches!(effect, Effect::Read { .. }) || tool.runs_beside_others();
+        tool.intent(args, cwd).is_ok_and(|intent| may(&intent.effect))
     }
 }

@@ -84,6 +84,8 @@ pub struct PlannedCall {
     pub agreed_at: Option<Instant>,
     /// A note that the model needs to understand the result: stands before the result.
     pub note: Option<String>,
+    /// The reason to ask the user about just this call, whatever else allows it.
+    pub must_ask: Option<String>,
     /// The number of times that the call may be repeated before the model learns that it failed.
     pub repeats: u32,
 }
@@ -105,6 +107,7 @@ impl PlannedCall {
             approval: None,
             agreed_at: None,
             note: None,
+            must_ask: None,
             repeats: 0,
         }
     }
@@ -115,7 +118,7 @@ impl PlannedCall {
         match &self.intent.effect {
             Effect::RunCommand { .. } => self.verdict.as_ref().is_some_and(|verdict| verdict.level == Level::Allow),
             Effect::Read { .. } | Effect::Internal => true,
-            Effect::Write { .. } => false,
+            Effect::Write { .. } | Effect::Foreign { .. } => false,
         }
     }
 }

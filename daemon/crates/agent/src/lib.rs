@@ -5,6 +5,7 @@
 //!   `cohab-model-api`.
 //! - [`Middleware`] is called at each step and may change it; a [`TurnObserver`] learns each [`Fact`] and changes nothing. All that goes
 //!   beyond the loop is one of these; the [`TurnStack`] is their list.
+//! - A [`Goal`] keeps a turn going until a check succeeds.
 //! - [`completion`] asks a model one thing next to the conversation.
 //! - [`tasks`] is the list of what a session means to do; [`builtin_tools`] is what others need to know of the built-in tools.
 //! - [`TurnError`] and [`StopReason`] say how a turn ended.
@@ -19,6 +20,7 @@ pub mod builtin_tools;
 pub mod completion;
 mod consent;
 pub mod error;
+pub mod goal;
 pub mod hook;
 mod observed_approver;
 pub mod observer;
@@ -30,13 +32,16 @@ pub mod state;
 mod step;
 pub mod tasks;
 pub mod turn;
+mod turn_ports;
 
 pub use error::{StopReason, TurnError};
+pub use goal::{Goal, GoalWish};
 pub use hook::{Denial, Middleware, PlannedCall, TurnResult};
 pub use observed_approver::ObservedApprover;
 pub use observer::{Fact, TurnObserver};
 pub use plan::TurnLimits;
-pub use port::TurnPorts;
+pub use port::BeforeStop;
 pub use stack::TurnStack;
 pub use state::TurnState;
 pub use turn::Agent;
+pub use turn_ports::TurnPorts;

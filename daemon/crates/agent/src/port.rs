@@ -7,7 +7,7 @@ pub use cohab_model_api::{JsonObject, TokenUsage, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use crate::{TurnError, TurnState, completion::Account, runner::CommandRunner};
+use crate::{TurnError, TurnState, runner::CommandRunner};
 
 pub use super::consent::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Lasts};
 
@@ -25,6 +25,11 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// Text for the model, when the arguments are not valid.
     fn intent(&self, args: &JsonObject, cwd: &std::path::Path) -> Result<Intent, String>;
+
+    /// Whether calls may run at the same time as others. Those that only read files always do.
+    fn runs_beside_others(&self) -> bool {
+        false
+    }
 
     /// Runs the call; its arguments have passed `intent` before. `Err` is text for the model, too; neither result ends the turn.
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String>;
@@ -63,6 +68,17 @@ pub enum Effect {
     },
     /// Touches only the session's own notes, or texts that the user keeps for the assistant.
     Internal,
+    /// Has something done by a program that is not part of cohab, such as an MCP server.
+    Foreign {
+        /// Who acts, in one line: `MCP server time`.
+        by: String,
+        /// Name of the action there. It is text of that program.
+        action: String,
+        /// What the user should see of the action, such as its arguments as text.
+        details: Arc<str>,
+        /// Whether a rule of the user allows this action. Consent for the session holds for further actions of the same name.
+        has_rule: bool,
+    },
 }
 
 /// The environment of a running tool.
@@ -138,6 +154,8 @@ pub enum TurnEvent {
         /// Whether a call had a cost that is unknown, in addition to the known cost.
         is_cost_partial: bool,
     },
+    /// News of a subagent that works for the turn.
+    Subagent(SubagentProgress),
     /// These words, which the user added to the turn, are part of the conversation.
     Extended(String),
     /// A notice for the user.
@@ -149,6 +167,32 @@ pub enum TurnEvent {
         /// Wait before it.
         after: Duration,
     },
+}
+
+/// How far a subagent is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubagentProgress {
+    /// Its number in the turn, from 1.
+    pub number: u32,
+    /// Its kind: `explore`.
+    pub kind: String,
+    /// Its task in a few words, one line.
+    pub label: String,
+    /// What it does.
+    pub state: SubagentState,
+    /// Tokens that it took so far.
+    pub tokens: u64,
+    /// Time since it began.
+    pub elapsed: Duration,
+}
+
+/// What a subagent does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SubagentState {
+    /// It works.
+    Working(Activity),
+    /// It is over.
+    Ended(StepResult),
 }
 
 /// More about a finished step, for the user.
@@ -223,19 +267,6 @@ pub trait Approver: Send + Sync {
 
 // --- the turn ---------------------------------------------------------------------------------------------------------
 
-/// What the loop asks at one place each: middleware is a chain, these are not. All of them may be missing.
-#[derive(Clone, Default)]
-pub struct TurnPorts {
-    /// Answers before the first step.
-    pub known_answers: Option<Arc<dyn KnownAnswers>>,
-    /// What the user adds to the turn.
-    pub additions: Option<TakeAdditions>,
-    /// Accounts for each answer of the model, and for the part of one, before an observer learns of it.
-    pub account: Option<Account>,
-    /// Ends the turn in the middle of a step.
-    pub deadline: Option<Arc<dyn Deadline>>,
-}
-
 /// Knows answers without the model.
 #[async_trait]
 pub trait KnownAnswers: Send + Sync {
@@ -247,6 +278,9 @@ pub trait KnownAnswers: Send + Sync {
 /// another message of the user, and where it ended its answer: the turn then continues. Must not wait.
 pub type TakeAdditions = Arc<dyn Fn() -> Vec<Addition> + Send + Sync>;
 
+/// Returns the tokens that were used since it was called last, accounted for. Called after each step. Must not wait.
+pub type TakeSpent = Arc<dyn Fn() -> TokenUsage + Send + Sync>;
+
 /// Words that the user adds to a running turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Addition {
@@ -254,6 +288,14 @@ pub struct Addition {
     pub words: String,
     /// The message for the model.
     pub message: String,
+}
+
+/// May object to the end of a turn.
+#[async_trait]
+pub trait BeforeStop: Send + Sync {
+    /// The model calls its answer the last one. Returns what it should read to continue; the turn ends with `None`. Dropped if the turn is
+    /// cancelled meanwhile.
+    async fn objection(&self, state: &TurnState) -> Option<String>;
 }
 
 /// Bounds the time of a turn.

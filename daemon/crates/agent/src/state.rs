@@ -21,6 +21,8 @@ pub struct Attachments {
     pub calls: Vec<ToolCall>,
     /// Makes the message of the question with the results of these calls in it.
     pub fold: fn(&str, &[ToolCall], &[ToolResult]) -> String,
+    /// Whether the calls check a goal: then they are shown as what they are.
+    pub is_check: bool,
 }
 
 /// The conversation with its current turn.
@@ -215,6 +217,12 @@ impl TurnState {
         }
     }
 
+    /// Whether the pending calls check a goal.
+    #[must_use]
+    pub fn is_checking(&self) -> bool {
+        self.attachments.as_ref().is_some_and(|attachments| attachments.is_check)
+    }
+
     /// Whether no step of the turn began.
     #[must_use]
     pub fn is_untouched(&self) -> bool {
@@ -349,7 +357,7 @@ impl TurnState {
     /// The question holds from now on what it names.
     fn attached(&mut self, results: &[ToolResult]) {
         self.progress = Progress::Model;
-        if let (Some(Attachments { calls, fold }), Some(Message::User { text })) =
+        if let (Some(Attachments { calls, fold, .. }), Some(Message::User { text })) =
             (self.attachments.take(), self.messages.last_mut())
         {
             *text = fold(text, &calls, results);

@@ -350,7 +350,7 @@ impl Agent {
             }
         };
         let activity = match turn.progress() {
-            Progress::Attaching => Activity::Attachment { path: intent.title.clone() },
+            Progress::Attaching if !turn.is_checking() => Activity::Attachment { path: intent.title.clone() },
             _ => tool_call(&call.name, &intent.title),
         };
         announce(step, activity, sink).await;

@@ -2,19 +2,20 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
-use cohab_model_api::ModelProvider;
+use cohab_model_api::{ModelProvider, TokenUsage};
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    error::StopReason,
+    error::{StopReason, TurnError},
+    goal::{GoalEnd, GoalStep, MAX_ROUNDS},
     hook::TurnResult,
     observer::Fact,
     plan::{Next, StepKind, TurnLimits, next_step},
-    port::{EventSink, Tool, TurnEvent, TurnPorts},
+    port::{EventSink, Tool, TurnEvent},
     stack::TurnStack,
     state::{Progress, TurnState},
 };
-use crate::runner::CommandRunner;
+use crate::{TurnPorts, runner::CommandRunner};
 
 /// The result of calls that did not run because a hook ended the turn.
 const NOT_RUN: &str = "not run: the turn was stopped before this call";
@@ -91,7 +92,23 @@ impl Agent {
             if cancel.is_cancelled() && state.progress() == Progress::Model {
                 return Ok(StopReason::Cancelled);
             }
+            if let Some(result) = self.reached_goal(state, sink).await {
+                return result;
+            }
             let step = match next_step(state, self.limits) {
+                Next::Stop(StopReason::Answered) if self.ports.goal.is_some() => {
+                    if self.check_goal(state, sink).await {
+                        continue;
+                    }
+                    return Ok(StopReason::StepLimit);
+                }
+                Next::Stop(StopReason::Answered) => match self.objection_to_stop(state, cancel).await {
+                    Some(message) => {
+                        state.extend(message);
+                        continue;
+                    }
+                    None => return Ok(StopReason::Answered),
+                },
                 Next::Stop(reason) => return Ok(reason),
                 Next::Fail(error) => return Err(error),
                 Next::Run(step) => step,
@@ -106,6 +123,7 @@ impl Agent {
             };
             let taken_before = state.usage();
             let applied = state.apply(record);
+            self.take_beside(state);
             if state.usage() != taken_before {
                 let (usage, is_cost_partial) = (state.usage(), state.is_cost_partial());
                 sink.emit(TurnEvent::Spent { usage, is_cost_partial }).await;
@@ -131,6 +149,69 @@ impl Agent {
         }
     }
 
+    /// What the model should read instead of ending the turn here.
+    async fn objection_to_stop(&self, state: &TurnState, cancel: &CancellationToken) -> Option<String> {
+        let before_stop = self.ports.before_stop.as_ref()?;
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => None,
+            objection = before_stop.objection(state) => objection,
+        }
+    }
+
+    /// The end that the last check of the goal gives the turn, before the model is asked again.
+    async fn reached_goal(&self, state: &mut TurnState, sink: &dyn EventSink) -> Option<TurnResult> {
+        let goal = self.ports.goal.as_ref().filter(|_| state.progress() == Progress::Model)?;
+        match goal.end()? {
+            GoalEnd::Reached => {
+                let text = format!("The goal is reached: `{}` succeeds.", goal.check());
+                sink.emit(TurnEvent::Text(text.clone())).await;
+                state.answer_with(text);
+                Some(Ok(StopReason::Answered))
+            }
+            GoalEnd::Refused => {
+                let message =
+                    format!("the check `{}` was refused, so nothing shows whether the goal is reached", goal.check());
+                Some(Err(TurnError::Stopped { message, hint: None }))
+            }
+        }
+    }
+
+    /// The model calls its answer the last one: the check of the goal runs next. False if it ran as often as it may.
+    async fn check_goal(&self, state: &mut TurnState, sink: &dyn EventSink) -> bool {
+        match self.ports.goal.as_ref().map(|goal| goal.answered()) {
+            Some(GoalStep::Check(message, attachments)) => {
+                state.extend(message);
+                state.attach(attachments);
+                true
+            }
+            Some(GoalStep::Limit) => {
+                let text = format!("The goal is not reached after {MAX_ROUNDS} checks.");
+                sink.emit(TurnEvent::Notice(text)).await;
+                false
+            }
+            None => false,
+        }
+    }
+
+    /// Charges the turn with what its tools took. Returns whether that is anything.
+    fn take_beside(&self, state: &mut TurnState) -> bool {
+        let beside = self.ports.spent_beside.as_ref().map(|take| take()).unwrap_or_default();
+        let is_any = beside != TokenUsage::default();
+        if is_any {
+            state.spend(beside);
+        }
+        is_any
+    }
+
+    /// The same beside a step; the user learns of it.
+    async fn charge_beside(&self, state: &mut TurnState, sink: &dyn EventSink) {
+        if self.take_beside(state) {
+            let (usage, is_cost_partial) = (state.usage(), state.is_cost_partial());
+            sink.emit(TurnEvent::Spent { usage, is_cost_partial }).await;
+        }
+    }
+
     /// Returns an answer in place of the model's.
     async fn known_answer(
         &self,
@@ -144,6 +225,7 @@ impl Agent {
             () = cancel.cancelled() => None,
             text = answers.answer(state) => text,
         }?;
+        self.charge_beside(state, sink).await;
         sink.emit(TurnEvent::Text(text.clone())).await;
         state.answer_with(text);
         Some(StopReason::Answered)

@@ -1,19 +1,27 @@
 //! The assembly puts an agent together for each turn: settings, model, tools, shell and the middleware around the loop. It runs no turn
 //! itself: the server does.
 
+mod agents;
 mod assembler;
 mod auxiliary_models;
 mod consolidation;
 mod conversations;
+mod debate;
 mod documents;
+mod flow_calls;
+mod flow_models;
+mod hooks;
 mod inbox;
+mod mcp_servers;
 mod middleware_stack;
 mod model_pool;
 mod model_selection;
+mod own_tools;
 mod past;
 mod provider_chooser;
 mod recollection;
 mod shells;
+mod subagent;
 
 use std::{
     collections::BTreeSet,
@@ -24,6 +32,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_acp::AgentPool;
 use cohab_agent::{
     TurnError, TurnLimits,
     port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Tool, TurnEvent},
@@ -31,14 +40,16 @@ use cohab_agent::{
 };
 use cohab_config::{
     ContextSettings,
+    mcp::McpServers,
     model_settings::ModelSettings,
     model_table::{ModelTable, Prices},
     step_rules::Rules,
 };
 use cohab_guard::{gate::Policy, known_servers::KnownServers, spotlight};
+use cohab_mcp::{pool::ServerPool, sign_in::SignIns};
 use cohab_model_api::{ModelProvider, ModelService, Secrets, window_size::WindowSources};
-use cohab_models::{detect::LocalServer, resolution::Choice, scrubbed::Withheld};
-use cohab_policy::user_rules::RuleSource as _;
+use cohab_models::{detect::LocalServer, key_store::KeyStores, resolution::Choice, scrubbed::Withheld};
+use cohab_policy::{Lock, user_rules::RuleSource as _};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
 use cohab_protocol::{ApprovalMode, Paths};
 use cohab_runtime::{
@@ -61,7 +72,11 @@ use cohab_types::{confined_programs::ConfinedPrograms, environment::Variables};
 use tokio::time::Instant;
 
 use crate::temporary::TemporaryFolder;
+pub use flow_calls::{FlowCaller, FlowCalls};
+pub use flow_models::FlowModels;
+pub use hooks::hook_places;
 pub use model_pool::{Jobs, ModelPool};
+pub use own_tools::{tool_places, tool_setting};
 pub use provider_chooser::ProviderChooser;
 
 /// Choices of a provider that are kept. Each holds a connection pool.
@@ -84,6 +99,8 @@ pub struct TurnSettings {
     pub tools: Vec<Arc<dyn Tool>>,
     /// Longest result of a tool that the model gets, in bytes.
     pub output_max_bytes: usize,
+    /// `[mcp.NAME]`.
+    pub mcp: Arc<McpServers>,
     /// When and how conversations are shortened.
     pub context: ContextSettings,
     /// The bounds of stored conversations; `None` if none are stored.
@@ -119,6 +136,13 @@ pub struct Guards {
     pub stalled_steps: u32,
     /// The programs that run unasked behind the lock.
     pub confined: ConfinedPrograms,
+}
+
+impl Guards {
+    /// The lock on what runs unasked, where it can be had.
+    fn lock(&self) -> Lock<'static> {
+        Lock::UNNAMED.with_unknown_programs(self.confined == ConfinedPrograms::All)
+    }
 }
 
 /// Reads the settings as they are for a client with these variables. The error is `TurnError::Settings`.
@@ -158,9 +182,13 @@ pub struct Assembly {
     past: past::Past,
     documents: documents::Documents,
     looks: inbox::Looks,
+    /// The running MCP servers.
+    servers: Arc<ServerPool>,
     /// Held while a model reads finished turns.
     consolidating: tokio::sync::Mutex<()>,
     temporary: Arc<TemporaryFolder>,
+    agents: Arc<AgentPool>,
+    hooks: hooks::Hooks,
     /// Servers that the user declined, since the daemon runs.
     declined: Mutex<BTreeSet<(String, String)>>,
 }
@@ -203,9 +231,15 @@ impl Assembly {
         let audit = AuditLog::at(Places::of(&paths));
         Self {
             temporary: Arc::new(TemporaryFolder::new(&paths)),
+            agents: AgentPool::new(&paths, parts.home.clone(), std::env::current_exe().ok()),
             past: past::Past::new(&paths, Arc::clone(&parts.secrets)),
             documents: documents::Documents::new(&paths, Arc::clone(&parts.secrets)),
             looks: inbox::Looks::default(),
+            servers: Arc::new(ServerPool::new(
+                Box::new(KeyStores::new(&paths.config_dir).telling(Arc::clone(&parts.secrets))),
+                SignIns::of(&paths, Arc::clone(&parts.secrets)),
+                paths.log_dir().join("mcp"),
+            )),
             consolidating: tokio::sync::Mutex::default(),
             paths,
             parts,
@@ -216,6 +250,7 @@ impl Assembly {
             audit,
             policy_seen: Arc::default(),
             spotlight: spotlight::Keys::default(),
+            hooks: hooks::Hooks::default(),
             declined: Mutex::default(),
         }
     }
@@ -288,10 +323,10 @@ impl Assembly {
     fn audit(&self, parts: &TurnParts, settings: &TurnSettings, shell: Shell) -> Option<Arc<Audit>> {
         let session = Arc::clone(&parts.session);
         let keep_days = settings.audit_days?;
-        let name = session.key().to_string();
+        let accounted = parts.accounted();
         let turn = AuditedTurn {
-            session: name,
-            turn: parts.turn_id.to_string(),
+            session: accounted.session,
+            turn: accounted.turn,
             cwd: session.cwd(),
             home: self.parts.home.clone(),
             keep_days,
@@ -299,8 +334,9 @@ impl Assembly {
             is_private: parts.memory.is_private,
         };
         let (rules, sink) = (Arc::clone(&self.rules) as _, Arc::clone(&parts.sink));
-        let policy =
-            PolicyInForce { seen: Arc::clone(&self.policy_seen), mode: Box::new(move || session.approval()), rules };
+        // The mode of a subagent is no change of the user's.
+        let seen = if parts.subagent().is_some() { Arc::default() } else { Arc::clone(&self.policy_seen) };
+        let policy = PolicyInForce { seen, mode: Box::new(move || session.approval()), rules };
         Some(Arc::new(Audit::new(self.audit.clone(), turn, policy, sink)))
     }
 

@@ -54,16 +54,14 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// The folders that earlier daemons at these paths left. To be called while no other one runs, and before this one creates anything
+/// The folders that earlier daemons at these paths left, for temporary files and of copies. To be called while no other one runs, and before this one creates anything
 /// there.
 #[must_use]
 pub fn leftovers(paths: &Paths) -> Vec<PathBuf> {
-    let shared = paths.temporary_dir();
+    let places = [paths.temporary_dir(), paths.copies_dir()];
     // A folder of another user is left alone, and nothing is created for the check.
-    if !shared.is_dir() || secure_directory(&shared).is_err() {
-        return Vec::new();
-    }
-    fs::read_dir(shared).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    let own = places.into_iter().filter(|place| place.is_dir() && secure_directory(place).is_ok());
+    own.filter_map(|place| fs::read_dir(place).ok()).flatten().flatten().map(|entry| entry.path()).collect()
 }
 
 /// Removes them; no link is followed. Blocks.

@@ -8,8 +8,12 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_agent::{TurnError, TurnLimits};
+use cohab_agent::{
+    TurnError, TurnLimits,
+    port::{Approver, EventSink},
+};
 use cohab_config::{self, ConfigError, Settings, model_settings::ModelSettings, profile, step_rules::Action};
+use cohab_context::{ignore_rules::IgnoreRules, workspace::OWN_IGNORE};
 use cohab_guard::gate::standard_policy;
 use cohab_model_api::{ModelProvider, Secrets};
 use cohab_models::{
@@ -28,7 +32,9 @@ use cohab_tools::ToolOptions;
 use cohab_types::environment::Variables;
 use tokio::time::timeout;
 
-use crate::assembly::{Assembly, Guards, Jobs, Parts, ProviderChooser, TurnSettings};
+use crate::assembly::{
+    Assembly, FlowCaller, FlowCalls, FlowModels, Guards, Jobs, Parts, ProviderChooser, TurnSettings,
+};
 
 /// For a service's list of models while the user waits for another model.
 const LIST_LIMIT: Duration = Duration::from_secs(2);
@@ -36,6 +42,30 @@ const LIST_LIMIT: Duration = Duration::from_secs(2);
 /// The assembly for the daemon of this user; `secrets` stay in it.
 #[must_use]
 pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
+    Arc::new(assembly(paths, secrets))
+}
+
+/// What runs the calls of a run of a flow.
+///
+/// # Errors
+/// The settings are wrong.
+pub fn flow_calls(paths: &Paths, secrets: &Arc<Secrets>, caller: FlowCaller) -> Result<FlowCalls, TurnError> {
+    assembly(paths, secrets).flow_calls(caller)
+}
+
+/// The models of a run of a flow in a folder.
+#[must_use]
+pub fn flow_models(
+    paths: &Paths,
+    secrets: &Arc<Secrets>,
+    run: (String, PathBuf),
+    approver: Arc<dyn Approver>,
+    sink: Arc<dyn EventSink>,
+) -> FlowModels {
+    FlowModels::new(assembly(paths, secrets), run, approver, sink)
+}
+
+fn assembly(paths: &Paths, secrets: &Arc<Secrets>) -> Assembly {
     let home = home();
     let parts = Parts {
         load_settings: Box::new({
@@ -57,7 +87,7 @@ pub fn assembler(paths: &Paths, secrets: &Arc<Secrets>) -> Arc<dyn Assembler> {
         store: Arc::new(Store::at(paths.usage_file())),
         secrets: Arc::clone(secrets),
     };
-    Arc::new(Assembly::new(paths.clone(), parts))
+    Assembly::new(paths.clone(), parts)
 }
 
 /// A shell whose commands see the user's `environment`, or the daemon's if that is unknown, without variables named like keys: the
@@ -99,6 +129,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         home: home.to_owned(),
         command_timeout: settings.limits.command_timeout(),
         output_max_bytes: settings.limits.tool_output_max_bytes,
+        ignore: IgnoreRules::new(home.to_owned(), paths.config_dir.join(OWN_IGNORE)),
     });
     Ok(TurnSettings {
         model,
@@ -107,6 +138,7 @@ fn load_settings(paths: &Paths, variables: &Variables, home: &Path) -> Result<Tu
         limits: TurnLimits { model_calls: settings.limits.steps_per_turn },
         tools,
         output_max_bytes: settings.limits.tool_output_max_bytes,
+        mcp: Arc::new(settings.mcp),
         context: settings.context,
         kept: settings.sessions.enabled.then(|| Limits::of_days(settings.sessions.keep_days)),
         audit_days: settings.audit.keep_days(settings.sessions),

@@ -12,10 +12,10 @@ use cohab_system::files::{self, Expected, FileError};
 use toml_edit::{Document, DocumentMut, Item, Table, TableLike, Value};
 
 use super::{
-    chosen_profile,
+    agents, chosen_profile,
     error::{ConfigError, Position},
     keys::{self, Check, Key, Kind},
-    profile, step_rules,
+    mcp, profile, step_rules,
 };
 
 /// Largest settings file.
@@ -90,7 +90,9 @@ impl ConfigFile {
         let mut problems = Vec::new();
         self.check_table(document.as_table(), "", &mut problems);
         self.check_profiles(document.as_table(), &mut problems);
-        problems.extend(self.rules_problem());
+        problems.extend(self.table_problem(step_rules::TABLE, step_rules::problem));
+        problems.extend(self.table_problem(agents::TABLE, agents::problem));
+        problems.extend(self.table_problem(mcp::TABLE, mcp::problem));
         problems.sort_by_key(|problem| problem.position.map(|position| (position.line, position.column)));
         problems
     }
@@ -126,7 +128,7 @@ impl ConfigFile {
                 return;
             }
             let Some((key, item)) = table.get_key_value(name) else { continue };
-            if prefix.is_empty() && name == step_rules::TABLE {
+            if prefix.is_empty() && [step_rules::TABLE, agents::TABLE, mcp::TABLE].contains(&name) {
                 continue;
             }
             let full = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
@@ -151,10 +153,11 @@ impl ConfigFile {
         }
     }
 
-    fn rules_problem(&self) -> Option<ConfigError> {
-        let error = step_rules::problem(&self.text)?;
+    /// Reports the first error of a table that is no list of keys.
+    fn table_problem(&self, table: &str, problem: fn(&str) -> Option<toml::de::Error>) -> Option<ConfigError> {
+        let error = problem(&self.text)?;
         let position = self.position(error.span().map(|span| span.start));
-        Some(ConfigError::new(&self.path, error.message()).at(position).key(step_rules::TABLE))
+        Some(ConfigError::new(&self.path, error.message()).at(position).key(table))
     }
 
     /// Reports each setting that names a missing profile.
@@ -223,6 +226,34 @@ impl ConfigFile {
             return Err(problem);
         }
         changed.write(self.metadata.as_ref()).map_err(|error| ConfigError::new(&self.path, error.to_string()))
+    }
+
+    /// Puts `entry` in the place of `[TABLE.NAME]`, or removes it, and writes the file as [`change`](Self::change) does; returns whether
+    /// there was one.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn put_table(&self, table: &str, name: &str, entry: Option<Table>) -> Result<bool, ConfigError> {
+        let mut document: DocumentMut = self.document()?.into_mut();
+        let mut outer = Table::new();
+        outer.set_implicit(true);
+        let item = document.as_table_mut().entry(table).or_insert(Item::Table(outer));
+        let tables = item.as_table_like_mut();
+        let tables = tables.ok_or_else(|| ConfigError::new(&self.path, format!("`{table}` must be a table")))?;
+        let was_there = tables.remove(name).is_some();
+        if let Some(entry) = entry {
+            tables.insert(name, Item::Table(entry));
+        }
+        if tables.is_empty() {
+            document.as_table_mut().remove(table);
+        }
+        let changed =
+            Self { path: self.path.clone(), real: self.real.clone(), text: document.to_string(), metadata: None };
+        if let Some(problem) = changed.problems().into_iter().next() {
+            return Err(problem);
+        }
+        let written = changed.write(self.metadata.as_ref());
+        written.map(|()| was_there).map_err(|error| ConfigError::new(&self.path, error.to_string()))
     }
 
     fn write(&self, old: Option<&Metadata>) -> Result<(), FileError> {

@@ -5,10 +5,11 @@
 //! - [`keys::KEYS`] lists the keys of all sections. An unknown key is an error: a misspelt limit is no limit.
 //! - [`chosen_profile`] puts `[profiles.NAME]` in the place of `[model]`; [`model_settings`] and [`model_roles`] choose models for tasks,
 //!   [`model_table`] holds facts about models.
-//! - [`budget`], [`consolidate`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
+//! - [`agents`] holds the user's own agents, [`mcp`] the servers that give tools. [`budget`], [`consolidate`], [`step_rules`], [`strategy`] are types that the settings and the agent's middleware share.
 //!
 //! Keys of `[client]` are declared in [`cohab_types::client_settings`], checked here and read by the client.
 
+pub mod agents;
 pub mod budget;
 pub mod chosen_profile;
 pub mod consolidate;
@@ -16,6 +17,7 @@ mod error;
 mod file;
 pub mod keys;
 mod load;
+pub mod mcp;
 pub mod model_roles;
 pub mod model_settings;
 pub mod model_table;
@@ -41,7 +43,9 @@ pub use self::{
 };
 
 use crate::{
+    agents::OwnAgents,
     consolidate::Consolidate,
+    mcp::McpServers,
     model_roles::{RoleSettings, TierSettings},
     model_settings::ModelSettings,
     step_rules::Rules,
@@ -79,6 +83,10 @@ section! {
             pub budget: BudgetSettings,
             /// `[[step_rules]]`.
             pub step_rules: Vec<StepRule>,
+            /// `[agents.NAME]`.
+            pub agents: OwnAgents,
+            /// `[mcp.NAME]`.
+            pub mcp: McpServers,
             /// `[context]`.
             pub context: ContextSettings,
             /// `[sessions]`.

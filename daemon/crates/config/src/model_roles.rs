@@ -109,7 +109,7 @@ macro_rules! roles {
             /// Whether no work is done by this role yet.
             #[must_use]
             pub fn is_reserved(self) -> bool {
-                matches!(self, Self::Orchestrator | Self::TeamLead | Self::Engineer | Self::Reviewer | Self::Narrator)
+                matches!(self, Self::Orchestrator | Self::TeamLead | Self::Narrator)
             }
 
             /// The name in the settings.
@@ -128,15 +128,15 @@ roles! {
     Compactor = "compactor";
     /// Profile of the model that names conversations
     Namer = "namer";
-    /// Profile of the model that judges answers
+    /// Profile of a model that takes part in debates
     Judge = "judge";
     /// Reserved for a future role
     Orchestrator = "orchestrator";
     /// Reserved for a future role
     TeamLead = "team_lead";
-    /// Reserved for a future role
+    /// Profile of the model of subagents that look for facts or change files; the main model if unset
     Engineer = "engineer";
-    /// Reserved for a future role
+    /// Profile of the model of subagents that check work; the main model if unset
     Reviewer = "reviewer";
     /// Reserved for a future role
     Narrator = "narrator";

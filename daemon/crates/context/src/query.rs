@@ -27,8 +27,25 @@ pub const MEMORY_BLOCKS: &str = "memory-blocks";
 pub const MEMORY: &str = "memory";
 /// Tag of the block with remembered texts that strangers may have written.
 pub const DOUBTFUL_MEMORY: &str = "doubtful-memory";
+/// Tag of the block with a skill or command of the user's that the question calls by its name.
+pub const INSTRUCTIONS: &str = "instructions";
+/// Tag of the block with one that came with the project.
+pub const PROJECT_INSTRUCTIONS: &str = "project-instructions";
 /// Tag of the block with what the user adds to a running turn.
 pub const ADDED: &str = "added";
+
+/// What a question calls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Called {
+    /// Its name.
+    pub name: String,
+    /// Its text, filled in.
+    pub text: String,
+    /// Whether it came with a project.
+    pub is_of_project: bool,
+    /// The tools that it is content with; all of them if it does not say.
+    pub tools: Option<Vec<&'static str>>,
+}
 
 /// The user's environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -102,6 +119,8 @@ pub struct Query<'a> {
     pub tasks: &'a [Task],
     /// Text that was piped in.
     pub piped_input: Option<&'a str>,
+    /// The skill or command that the question calls.
+    pub called: Option<&'a Called>,
     /// The user's words.
     pub question: &'a str,
 }

@@ -29,6 +29,7 @@
 //! <piped-input>
 //! ...
 //! </piped-input>
+//! <instructions> or <project-instructions>: the skill or command that the question calls
 //! <question>
 //! why?
 //! </question>

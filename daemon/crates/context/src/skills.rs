@@ -7,33 +7,42 @@
 //! ---
 //! the text
 //! ```
+//!
+//! Skills of several folders are one list: an earlier folder's goes before a later one's of the same name, and the user's own before those of a
+//! project.
 
 use std::{
     fs,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
-use cohab_text::sanitize::one_line;
+use cohab_teams::tools_named;
+use cohab_text::{
+    front_matter::{self, field},
+    sanitize::one_line,
+};
 
 use super::text_file::{self, Bounds, Skipped};
 
 /// Most skills of one place.
 pub const MAX_SKILLS: usize = 50;
 /// Most names read in the folder of skills.
-const MAX_ENTRIES: usize = 1_000;
+pub(crate) const MAX_ENTRIES: usize = 1_000;
 /// Bytes of a file that are searched for name and description.
-const HEAD_BYTES: usize = 4 * 1024;
+pub(crate) const HEAD_BYTES: usize = 16 * 1024;
 /// Longest name, in characters: letters, digits, `-` and `_`.
 const MAX_NAME_CHARS: usize = 64;
 /// Longest description, in columns.
 const MAX_DESCRIPTION_COLUMNS: usize = 300;
+/// Longest hint at what may follow a name, in columns.
+const MAX_HINT_COLUMNS: usize = 40;
 /// Longest text that is read on demand, in bytes.
 pub const MAX_TEXT_BYTES: usize = 48 * 1024;
 /// The file of a skill.
 pub const SKILL_FILE: &str = "SKILL.md";
 
-/// A skill by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A skill by name, or a custom command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Skill {
     /// The name to request it by.
     pub name: String,
@@ -43,9 +52,26 @@ pub struct Skill {
     pub path: PathBuf,
     /// The project that it belongs to; `None` for the user's own.
     pub project: Option<PathBuf>,
+    /// What may follow its name, as its author describes it.
+    pub argument_hint: Option<String>,
+    /// The tools that it is content with, by cohab's names; all of them if it does not say.
+    pub tools: Option<Vec<&'static str>>,
 }
 
 impl Skill {
+    /// The folder with the files that its text may name.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(Path::new("/"))
+    }
+
+    /// Of a front matter, what skills and commands have in common.
+    pub(crate) fn with_head(self, head: &str) -> Self {
+        let argument_hint = field(head, "argument-hint").map(|hint| one_line(&hint, MAX_HINT_COLUMNS));
+        let tools = front_matter::list(head, "allowed-tools").map(|names| tools_named(&names));
+        Self { argument_hint, tools, ..self }
+    }
+
     fn bounds(&self) -> Bounds<'_> {
         self.project.as_deref().map_or(Bounds::Own, Bounds::Within)
     }
@@ -57,10 +83,64 @@ impl Skill {
     pub fn text(&self) -> Result<String, String> {
         let file = text_file::read(&self.path, self.bounds(), MAX_TEXT_BYTES).map_err(|skipped| skipped.to_string())?;
         let file = file.ok_or_else(|| "its file is gone".to_owned())?;
-        let body = front_matter(&file.text).map_or(file.text.as_str(), |(_, body)| body).trim();
+        let body = front_matter::split(&file.text).map_or(file.text.as_str(), |(_, body)| body).trim();
         let note = if file.is_cut { "\n[the rest is left out: the file is too long]" } else { "" };
         Ok(format!("{body}{note}"))
     }
+
+    /// The text of a file in its folder, which its text names by this path. Only of a skill of the user's own: the files of a project are
+    /// read like all its files, so that the policy judges them. Blocks.
+    ///
+    /// # Errors
+    /// A phrase with the reason why it cannot be read.
+    pub fn file(&self, name: &str) -> Result<String, String> {
+        if self.project.is_some() {
+            return Err(format!(
+                "the files of a workspace's skill are read with `read`: they are in {}",
+                self.folder().display()
+            ));
+        }
+        let is_hidden =
+            |part: Component<'_>| matches!(part, Component::Normal(name) if name.as_encoded_bytes().starts_with(b"."));
+        if Path::new(name).components().any(is_hidden) {
+            return Err("hidden files of a skill are not read".to_owned());
+        }
+        let folder = self.folder().canonicalize().map_err(|error| error.to_string())?;
+        let missing = || "no such file in the folder of the skill".to_owned();
+        let path = folder.join(name).canonicalize().map_err(|_| missing())?;
+        if !path.starts_with(&folder) {
+            return Err(missing());
+        }
+        let file = text_file::read(&path, Bounds::Within(&folder), MAX_TEXT_BYTES).map_err(|skipped| skipped.reason)?;
+        let file = file.ok_or_else(|| "the file is empty".to_owned())?;
+        let note = if file.is_cut { "\n[the rest is left out: the file is too long]" } else { "" };
+        Ok(format!("{}{note}", file.text))
+    }
+}
+
+/// The skills below these folders, sorted by name, at most [`MAX_SKILLS`]. Blocks.
+#[must_use]
+pub fn list_all(folders: &[PathBuf], project: Option<&Path>, skipped: &mut Vec<Skipped>) -> Vec<Skill> {
+    let listed = folders.iter().map(|folder| list(folder, project, skipped)).collect();
+    merged(listed, skipped)
+}
+
+/// One list of several; of the same name the first counts.
+pub(crate) fn merged(lists: Vec<Vec<Skill>>, skipped: &mut Vec<Skipped>) -> Vec<Skill> {
+    let mut all: Vec<Skill> = Vec::new();
+    for skill in lists.into_iter().flatten() {
+        if all.iter().any(|other| other.name == skill.name) {
+            continue;
+        }
+        if all.len() == MAX_SKILLS {
+            let reason = format!("there are already {MAX_SKILLS} before it");
+            skipped.push(Skipped { path: skill.path, reason });
+            continue;
+        }
+        all.push(skill);
+    }
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
 }
 
 /// The skills below `folder`, sorted by name; those of `project` if that is given. Blocks.
@@ -68,10 +148,7 @@ impl Skill {
 pub fn list(folder: &Path, project: Option<&Path>, skipped: &mut Vec<Skipped>) -> Vec<Skill> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let bounds = project.map_or(Bounds::Own, Bounds::Within);
-    if let Bounds::Within(root) = bounds
-        && folder.canonicalize().is_ok_and(|real| !real.starts_with(root))
-    {
-        skipped.push(Skipped { path: folder.to_owned(), reason: "is a link out of the project".to_owned() });
+    if leads_out(folder, bounds, skipped) {
         return Vec::new();
     }
     let mut paths: Vec<PathBuf> = entries.flatten().take(MAX_ENTRIES).map(|entry| entry.path()).collect();
@@ -82,11 +159,12 @@ pub fn list(folder: &Path, project: Option<&Path>, skipped: &mut Vec<Skipped>) -
             Ok(None) => continue,
             Ok(Some(_)) if skills.len() == MAX_SKILLS => format!("there are already {MAX_SKILLS} skills before it"),
             Ok(Some(file)) => match named(&file.text, &path) {
-                Ok((name, _)) if skills.iter().any(|other| other.name == name) => {
+                Ok((name, ..)) if skills.iter().any(|other| other.name == name) => {
                     format!("another skill has the name {name}")
                 }
-                Ok((name, description)) => {
-                    skills.push(Skill { name, description, path, project: project.map(Path::to_owned) });
+                Ok((name, description, head)) => {
+                    let project = project.map(Path::to_owned);
+                    skills.push(Skill { name, description, path, project, ..Skill::default() }.with_head(head));
                     continue;
                 }
                 Err(reason) => reason.to_owned(),
@@ -99,6 +177,21 @@ pub fn list(folder: &Path, project: Option<&Path>, skipped: &mut Vec<Skipped>) -
     skills
 }
 
+/// Whether a folder of a project is a link out of it, which is noted.
+pub(crate) fn leads_out(folder: &Path, bounds: Bounds<'_>, skipped: &mut Vec<Skipped>) -> bool {
+    let Bounds::Within(root) = bounds else { return false };
+    let leads_out = folder.canonicalize().is_ok_and(|real| !real.starts_with(root));
+    if leads_out {
+        skipped.push(Skipped { path: folder.to_owned(), reason: "is a link out of the project".to_owned() });
+    }
+    leads_out
+}
+
+/// A description as one line.
+pub(crate) fn description(text: &str) -> String {
+    one_line(text, MAX_DESCRIPTION_COLUMNS)
+}
+
 /// Whether a skill may have this name: up to 64 letters, digits, `-` and `_`.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
@@ -106,37 +199,16 @@ pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= MAX_NAME_CHARS && name.chars().all(is_of_name)
 }
 
-/// Name and description of a skill; without a name in the text, the folder's name.
-fn named(text: &str, path: &Path) -> Result<(String, String), &'static str> {
-    let (head, _) = front_matter(text).ok_or("does not begin with `---`, name, description and `---`")?;
+/// Name, description and front matter of a skill; without a name in the text, the folder's name.
+fn named<'a>(text: &'a str, path: &Path) -> Result<(String, String, &'a str), &'static str> {
+    let (head, _) = front_matter::split(text).ok_or("does not begin with `---`, name, description and `---`")?;
     let folder = path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let name = field(head, "name").or(folder).unwrap_or_default();
     if !is_name(&name) {
         return Err("its name is not made of up to 64 letters, digits, `-` and `_`");
     }
-    let description = one_line(&field(head, "description").unwrap_or_default(), MAX_DESCRIPTION_COLUMNS);
-    if description.trim().is_empty() { Err("has no description") } else { Ok((name, description)) }
-}
-
-/// The text between the first two lines of `---`, and the text behind them.
-fn front_matter(text: &str) -> Option<(&str, &str)> {
-    let rest = text.strip_prefix("---\n")?;
-    rest.strip_prefix("---\n").map(|body| ("", body)).or_else(|| {
-        let end = rest.find("\n---\n").or_else(|| rest.strip_suffix("\n---").map(str::len))?;
-        Some((&rest[..end], rest.get(end + 5..).unwrap_or_default()))
-    })
-}
-
-/// A field of the front matter: the rest of its line, and the indented lines below.
-fn field(head: &str, name: &str) -> Option<String> {
-    let mut lines = head.lines();
-    let first = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?.trim();
-    let more = lines.take_while(|line| line.starts_with([' ', '\t'])).map(str::trim);
-    // YAML's signs for a text of several lines.
-    let first = if first.len() <= 2 && first.starts_with(['>', '|']) { "" } else { first };
-    let joined = std::iter::once(first).chain(more).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-    let bare = ['"', '\''].iter().find_map(|quote| joined.strip_prefix(*quote)?.strip_suffix(*quote));
-    Some(bare.unwrap_or(&joined).to_owned()).filter(|value| !value.is_empty())
+    let description = description(&field(head, "description").unwrap_or_default());
+    if description.trim().is_empty() { Err("has no description") } else { Ok((name, description, head)) }
 }
 
 /// Name and description, one line per skill.

@@ -129,7 +129,7 @@ fn too_many_skills_are_bounded_and_a_changed_one_is_read_anew() {
 proptest! {
     #[test]
     fn any_text_is_a_skill_or_not(text in "(---|\n|name:|description:|[a-z >|'\"-]|.){0,40}") {
-        if let Ok((name, description)) = named(&text, Path::new("/x/y/SKILL.md")) {
+        if let Ok((name, description, _)) = named(&text, Path::new("/x/y/SKILL.md")) {
             prop_assert!(!name.is_empty() && !description.is_empty() && !description.contains('\n'));
         }
     }

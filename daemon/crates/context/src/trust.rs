@@ -1,8 +1,8 @@
 //! Stores the folders that the user trusts to instruct the assistant: one path per line, in a private file.
 //!
 //! The texts of a project are data, no matter who wrote them. Two kinds of them do more than inform: identity files describe the
-//! assistant's behaviour, skills describe procedures. They are used in trusted folders only. No project can set endpoints, keys, hooks
-//! and settings, trusted or not.
+//! assistant's behaviour, skills describe procedures. They are used in trusted folders only. No project can set endpoints, keys and
+//! settings, trusted or not. Hooks of a trusted project run only with the user's consent to their exact content (`cohab-hooks`).
 
 use std::{
     ffi::OsStr,

@@ -15,7 +15,7 @@ use crate::{pipeline::reading::Suspicions, taint::Taint};
 pub(crate) const MAX_REMEMBERED: usize = 256;
 
 /// What the user agreed to for the life of a session: exactly these effects, in exactly this folder; for a change of a file
-/// further changes of just that file. What was agreed to before a text from elsewhere came is suspended from then on.
+/// further changes of just that file, and for an action of another program further ones of that name, in any folder. What was agreed to before a text from elsewhere came is suspended from then on.
 #[derive(Clone, Debug, Default)]
 pub struct Consents {
     pub(crate) agreed: Arc<Mutex<Vec<Consent>>>,
@@ -38,6 +38,9 @@ impl Consent {
     fn covers(&self, effect: &Effect, cwd: &Path) -> bool {
         match (&self.effect, effect) {
             (Effect::Write { path: agreed, .. }, Effect::Write { path, .. }) => agreed == path,
+            (Effect::Foreign { by: agreed_by, action: agreed_action, .. }, Effect::Foreign { by, action, .. }) => {
+                (agreed_by, agreed_action) == (by, action)
+            }
             (agreed, effect) => agreed == effect && self.cwd == cwd,
         }
     }
@@ -48,6 +51,12 @@ impl Consents {
     #[must_use]
     pub fn for_new_conversation(&self) -> Self {
         Self { taint: Taint::default(), suspicions: Suspicions::default(), ..self.clone() }
+    }
+
+    /// No consents, for the conversation of a subagent: it is touched by what this one was touched by.
+    #[must_use]
+    pub fn for_subagent(&self) -> Self {
+        Self { taint: self.taint.for_subagent(), ..Self::default() }
     }
 
     /// What the conversation was touched by.
@@ -83,8 +92,9 @@ impl Consents {
     }
 
     pub(crate) fn remember(&self, mut effect: Effect, cwd: PathBuf, approval: Option<String>) {
-        if let Effect::Write { diff, .. } = &mut effect {
-            *diff = Arc::default(); // it may be long, and never comes twice
+        // They may be long, and are not what was agreed to.
+        if let Effect::Write { diff: shown, .. } | Effect::Foreign { details: shown, .. } = &mut effect {
+            *shown = Arc::default();
         }
         let is_under_taint = self.taint.source().is_some();
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);

@@ -199,6 +199,10 @@ impl Gate {
             verdict.level = verdict.level.max(Level::Ask);
             verdict.reasons.push(reason);
         }
+        if let Some(reason) = &call.must_ask {
+            verdict.level = verdict.level.max(Level::Ask);
+            verdict.reasons.push(reason.clone());
+        }
         let outcome = self.look(call, verdict.level);
         verdict.level = outcome.level(verdict.level);
         verdict.reasons.extend(outcome.objections().map(str::to_owned));
@@ -229,11 +233,15 @@ impl Gate {
         let suspect = self.consents.suspicions().source();
         let (channel, text) = match &call.intent.effect {
             Effect::Internal => (Channel::MemoryWrite, Cow::Owned(strings_of(&call.args))),
-            Effect::RunCommand { command } => (Channel::ToolArguments, Cow::Borrowed(&**command)),
+            Effect::RunCommand { command: text } | Effect::Foreign { details: text, .. } => {
+                (Channel::ToolArguments, Cow::Borrowed(&**text))
+            }
             // The text does not leave the machine.
             Effect::Read { .. } | Effect::Write { .. } => (Channel::ToolArguments, Cow::default()),
         };
-        let action = Action { level, reaches_out: is_outward(&call.intent.effect), suspect: suspect.as_deref() };
+        let is_foreign = matches!(call.intent.effect, Effect::Foreign { .. });
+        let reaches_out = is_foreign || is_outward(&call.intent.effect);
+        let action = Action { level, reaches_out, suspect: suspect.as_deref() };
         pipeline::check(&Item { channel, text: &text, hides_letters: false, action: Some(action) }, &care)
     }
 
@@ -248,13 +256,14 @@ impl Gate {
     /// What is decided by: the user's rules and the text are looked at only for a question.
     fn situation(&self, call: &PlannedCall, verdict: &Verdict) -> Situation {
         let (effect, mode, is_question) = (&call.intent.effect, (self.mode)(), verdict.level == Level::Ask);
+        let is_tainted = self.consents.taint().source().is_some();
         Situation {
             side: Side::Daemon,
             mode,
             level: verdict.level,
             is_firm: is_question && mode == ApprovalMode::Auto && self.is_firm(verdict, call),
-            hazards: hazards(call),
-            is_tainted: self.consents.taint().source().is_some(),
+            hazards: Hazards { reaches_out: self.may_reach_out(effect, is_tainted), ..hazards(call) },
+            is_tainted,
             grants: Grants {
                 answer: RunConsent::None,
                 has_rule: is_question && self.has_rule(effect, &call.cwd),
@@ -272,8 +281,23 @@ impl Gate {
             || self.look(call, Level::Allow).verdict >= pipeline::Verdict::Ask
     }
 
+    /// Whether data may go to another host. Other programs may pass on what they get; the user answers for those with a rule, unless
+    /// untrusted text may have chosen the data.
+    fn may_reach_out(&self, effect: &Effect, is_tainted: bool) -> bool {
+        match effect {
+            Effect::Foreign { has_rule, .. } => is_tainted || !has_rule,
+            Effect::RunCommand { .. } | Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => {
+                is_outward(effect)
+            }
+        }
+    }
+
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
-        let Effect::RunCommand { command } = effect else { return false };
+        let command = match effect {
+            Effect::RunCommand { command } => command,
+            Effect::Foreign { has_rule, .. } => return *has_rule,
+            Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => return false,
+        };
         let context = Context::new(cwd, &self.home).in_shell(self.shell);
         let verdict = Verdict::new(Level::Ask, Vec::new());
         self.remembered.loaded(cwd).apply(command, context, verdict).allowed_by.is_some()
@@ -378,9 +402,9 @@ impl Middleware for Gate {
 fn hazards(call: &PlannedCall) -> Hazards {
     let hazards = match &call.intent.effect {
         Effect::RunCommand { command } => Hazards::of(command),
-        Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => Hazards::default(),
+        Effect::Read { .. } | Effect::Write { .. } | Effect::Internal | Effect::Foreign { .. } => Hazards::default(),
     };
-    Hazards { leaves_sandbox: call.tool == UNCONFINED, ..hazards }
+    Hazards { leaves_sandbox: call.tool == UNCONFINED, is_objected_to: call.must_ask.is_some(), ..hazards }
 }
 
 /// Whether the user's terminal would fill a secret into it.

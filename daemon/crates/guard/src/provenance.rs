@@ -18,6 +18,7 @@ use cohab_memory::knowledge::quote;
 use cohab_model_api::{Message, ToolCall, ToolResult};
 use cohab_policy::{Context, Files, brought_nothing, is_foreign_file, outside_source};
 use cohab_shell_state::shell::Shell;
+use cohab_teams::outside_source as reported_outside;
 use cohab_text::sanitize::one_line;
 
 /// Letters of a source that people are told.
@@ -139,6 +140,7 @@ impl UserPlaces {
             Effect::RunCommand { command } => self.of_command(command, &call.cwd),
             Effect::Read { path, .. } | Effect::Write { path, .. } => self.of_file(path, &path.to_string_lossy()),
             Effect::Internal => Label::new(Origin::Tool, &call.tool),
+            Effect::Foreign { by, .. } => Label::new(Origin::External, by),
         }
     }
 
@@ -155,8 +157,12 @@ impl UserPlaces {
         }
     }
 
-    /// The label of a result of a tool of ours: that of the least trusted document that it quotes, if it quotes any.
+    /// The label of a result of a tool of ours: that of the least trusted document that it quotes, if it quotes any; of a subagent's report
+    /// that of the outside text that it names.
     pub(super) fn of_quotes(&self, tool: &str, content: &str) -> Label {
+        if let Some(source) = reported_outside(content) {
+            return Label::new(Origin::External, source);
+        }
         let labels = quote::files(content).map(|file| self.of_file(file, &file.to_string_lossy()));
         labels.min_by_key(|label| label.origin.trust_tenths()).unwrap_or_else(|| Label::new(Origin::Tool, tool))
     }
@@ -312,6 +318,13 @@ mod tests {
     }
 
     #[test]
+    fn a_report_is_worth_what_its_subagent_read() {
+        let label = place().of_quotes("delegate", "[explore 1: done]\n[outside text: `curl`]\nIt says so.");
+        assert_eq!((label.origin, label.source.as_str()), (Origin::External, "`curl`"));
+        assert_eq!(place().of_quotes("delegate", "[explore 1: done]\nIt says so.").origin, Origin::Tool);
+    }
+
+    #[test]
     fn an_attached_file_is_worth_what_its_place_is() {
         let attached = |file: &str| {
             let environment = "<environment>\ncwd: /home/ann/shop/src\n</environment>\n";
@@ -358,6 +371,9 @@ mod tests {
         assert_eq!(run("/srv/clone").source, "`/srv/clone`");
         assert!(planned("/home/ann/shop", Effect::Read { path: "/srv/clone/a".into(), pattern: None }).is_foreign());
         assert_eq!(planned("/srv/clone", Effect::Internal).origin, Origin::Tool);
+        let (by, action, details) = ("MCP server time".into(), "now".into(), "".into());
+        let result = planned("/home/ann/shop", Effect::Foreign { by, action, details, has_rule: true });
+        assert_eq!((result.is_foreign(), result.source.as_str()), (true, "MCP server time"));
     }
 
     #[test]

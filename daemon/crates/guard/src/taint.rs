@@ -34,11 +34,20 @@ struct TaintState {
     judged: HashSet<String>,
     /// The user was told of the worst text in full.
     is_told: bool,
+    /// What the conversation of the turn that ordered this one was touched by.
+    inherited: Option<Label>,
 }
 
 impl Taint {
     fn state(&self) -> MutexGuard<'_, TaintState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The taint of a subagent's conversation: what this one is touched by touches it, too.
+    #[must_use]
+    pub fn for_subagent(&self) -> Self {
+        let worst = self.state().worst.clone();
+        Self(Arc::new(Mutex::new(TaintState { inherited: worst.clone(), worst, ..TaintState::default() })))
     }
 
     /// The source of the first untrusted text, if there is one.
@@ -71,7 +80,8 @@ impl Taint {
         let messages = turn.messages();
         let is_new = begins_anew(turn);
         if is_new {
-            *state = TaintState::default();
+            let inherited = state.inherited.take();
+            *state = TaintState { inherited: inherited.clone(), worst: inherited, ..TaintState::default() };
         }
         let from = match state.seen {
             Some((rewrites, seen)) if rewrites == turn.rewrites() => seen.min(messages.len()),
@@ -341,6 +351,19 @@ mod tests {
             taint.look(&TurnState::new([vec![question("a")], messages.into()].concat(), "and now".into()), &place());
             assert_eq!(taint.source(), None, "{content}");
         }
+    }
+
+    #[test]
+    fn a_subagent_inherits_what_the_conversation_was_touched_by_and_hands_nothing_back_by_itself() {
+        let above = Taint::default();
+        above.raise("`curl`");
+        let below = above.for_subagent();
+        below.look(&TurnState::new(Vec::new(), "a task".into()), &place());
+        assert_eq!(below.source().as_deref(), Some("`curl`"), "its first question does not clear it");
+        let clean = Taint::default();
+        let below = clean.for_subagent();
+        below.raise("`curl`");
+        assert_eq!(clean.source(), None);
     }
 
     #[test]

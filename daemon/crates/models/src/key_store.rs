@@ -121,7 +121,7 @@ impl KeyStores {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub(crate) async fn load(&self, store: KeyStore, account: &str) -> Result<Option<SecretString>, KeyError> {
+    pub async fn load(&self, store: KeyStore, account: &str) -> Result<Option<SecretString>, KeyError> {
         match store {
             KeyStore::Keyring => self.load_from_keyring(account).await,
             KeyStore::File => Ok(self.read_file()?.0.remove(account)),

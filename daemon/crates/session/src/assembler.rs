@@ -12,10 +12,13 @@ use cohab_memory::{blocks::record::Block, record::Memory};
 use cohab_model_api::{Message, ModelInfo, TokenUsage};
 use cohab_protocol::{ApprovalMode, TurnId};
 use cohab_runtime::{middleware::uncertain_calls::UncertainCalls, recording::TurnRecorder};
+use cohab_teams::{KeptDiff, SubagentKind, Subagents, Team};
 use cohab_types::environment::Variables;
+use tokio_util::sync::CancellationToken;
 
 use crate::{
     memory::TurnMemory,
+    question_kind::QuestionKind,
     session::{RanCommand, Session},
 };
 
@@ -70,11 +73,40 @@ pub trait Assembler: Send + Sync {
     /// A turn that was not private is over, and no other one runs. Nobody waits for what is done here; the daemon's end stops it.
     async fn turn_ended(&self, _session: &Session) {}
 
+    /// The conversation of this session is over: the user cleared it, or the session ends. May take as long as the user's hooks.
+    async fn conversation_ended(&self, _session: &Session, _is_cleared: bool) {}
+
     /// Keeps a command of the user, if the settings say so. Never waits.
     fn command_ran(&self, _ran: &RanCommand) {}
 
+    /// The folder for copies of repositories that subagents change; `None` if it cannot be made. Not one of cohab's own folders.
+    fn place_for_copies(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// Keeps a diff without secrets as an output of the session of this name, where the model can read it; `None` if the disk refuses.
+    async fn keep_diff(&self, _session: &str, _diff: String) -> Option<KeptDiff> {
+        None
+    }
+
+    /// Whether an agent that is not part of cohab has this name.
+    async fn known_agent(&self, _name: &str) -> KnownAgent {
+        KnownAgent::Unknown
+    }
+
     /// What has gone wrong with what is kept of model calls since this was asked last, as a sentence for the user.
     fn store_trouble(&self) -> Option<String>;
+}
+
+/// Whether an agent has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KnownAgent {
+    /// One has.
+    Known,
+    /// None has, and this one has a similar name.
+    Similar(String),
+    /// None has.
+    Unknown,
 }
 
 /// What is remembered for a question.
@@ -97,7 +129,7 @@ pub struct Introduction {
 
 /// What an agent is put together for.
 pub struct TurnParts {
-    /// Whose turn it is.
+    /// The session of the turn.
     pub session: Arc<Session>,
     /// The turn.
     pub turn_id: TurnId,
@@ -113,6 +145,63 @@ pub struct TurnParts {
     pub doubts: Arc<UncertainCalls>,
     /// What lies around the question.
     pub surroundings: Arc<Surroundings>,
+    /// Whose turn it is.
+    pub part: TurnPart,
+    /// What its question asks for beside an answer.
+    pub kind: QuestionKind,
+    /// Runs subagents for it, with what they share; `None` if it may order none.
+    pub team: Option<(Arc<dyn Subagents>, Team)>,
+}
+
+impl TurnParts {
+    /// The session and the turn that its usage is counted for.
+    #[must_use]
+    pub fn accounted(&self) -> Accounted {
+        match &self.part {
+            TurnPart::Question => Accounted { session: self.session.key().to_string(), turn: self.turn_id.to_string() },
+            TurnPart::Subagent(subagent) => subagent.accounted.clone(),
+        }
+    }
+
+    /// The kind of the subagent whose turn it is.
+    #[must_use]
+    pub fn subagent(&self) -> Option<&SubagentKind> {
+        match &self.part {
+            TurnPart::Question => None,
+            TurnPart::Subagent(subagent) => Some(&subagent.kind),
+        }
+    }
+}
+
+/// Whose turn it is.
+#[derive(Clone, Debug)]
+pub enum TurnPart {
+    /// The user's: it answers their question.
+    Question,
+    /// A subagent's: it works for another turn.
+    Subagent(Box<SubagentTurn>),
+}
+
+/// The session and the turn that a subagent works for in the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Accounted {
+    /// Name of the session.
+    pub session: String,
+    /// The turn.
+    pub turn: String,
+}
+
+/// What a turn of a subagent has beside the parts of each turn.
+#[derive(Clone, Debug)]
+pub struct SubagentTurn {
+    /// Its kind.
+    pub kind: SubagentKind,
+    /// Whom it works for.
+    pub accounted: Accounted,
+    /// Root of the user's project, of which it may have a copy.
+    pub project: Option<PathBuf>,
+    /// Ends it.
+    pub cancel: CancellationToken,
 }
 
 /// Where the daemon keeps things, for people.

@@ -37,7 +37,7 @@ pub async fn of_question(agent: &Agent, question: &str, sink: &dyn EventSink) ->
         ToolCall { id: format!("attached-{index}"), name: READ.to_owned(), args: Ok(args.into()) }
     };
     let calls: Vec<ToolCall> = paths.into_iter().enumerate().map(call).collect();
-    (!calls.is_empty()).then_some(Attachments { calls, fold: with_attached })
+    (!calls.is_empty()).then_some(Attachments { calls, fold: with_attached, is_check: false })
 }
 
 /// Of each word the first reading that exists, each file once.
@@ -48,7 +48,7 @@ fn existing(tool: &dyn Tool, cwd: &Path, named: &[Vec<String>]) -> Vec<String> {
             let args = JsonObject::from_iter([("path".to_owned(), path.clone().into())]);
             match tool.intent(&args, cwd).ok()?.effect {
                 Effect::Read { path: real, .. } => fs::symlink_metadata(&real).ok().map(|_| (real, path.clone())),
-                Effect::Write { .. } | Effect::RunCommand { .. } | Effect::Internal => None,
+                Effect::Write { .. } | Effect::RunCommand { .. } | Effect::Internal | Effect::Foreign { .. } => None,
             }
         });
         found.extend(resolved.filter(|(real, _)| !found.iter().any(|(known, _)| known == real)));

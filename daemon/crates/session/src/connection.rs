@@ -22,7 +22,7 @@ use tokio_util::{
 };
 
 use super::{
-    Daemon, convert,
+    Daemon, background_work, convert,
     outlet::{self, Outlet, Writer},
     quiet_socket::QuietSocket,
     requests, resume,
@@ -260,6 +260,17 @@ impl Connection {
             }
             ClientMessage::PauseTurn { turn_id, is_paused } => session.pause_turn(turn_id, is_paused),
             ClientMessage::ExtendTurn(addition) => session.extend_turn(addition),
+            ClientMessage::AwaitFirings { terminal } => {
+                session.await_firings(terminal.clone());
+                if let Some(source) = self.daemon.firings.get() {
+                    source.terminal_came(&terminal.0);
+                }
+            }
+            ClientMessage::FiringShown { watcher, fired } => {
+                if let Some(source) = self.daemon.firings.get() {
+                    source.shown(watcher, fired);
+                }
+            }
             ClientMessage::Hello(_) | ClientMessage::SessionRequest(_) | ClientMessage::Shutdown => {}
         }
         Ok(())
@@ -272,6 +283,12 @@ impl Connection {
             SessionAction::Attach(attach) => return self.attach(request_id, attach).await,
             SessionAction::Status => SessionAnswer::Status(self.daemon.status()),
             action => {
+                if let Some(answer) =
+                    background_work::answer(&self.daemon, self.session().as_ref(), request_id, &action).await
+                {
+                    self.answer(DaemonMessage::SessionReply(SessionReply { request_id, answer: answer? })).await;
+                    return Ok(());
+                }
                 let session = self.session().ok_or_else(|| fail(WireErrorKind::Protocol, NOT_ATTACHED, None))?;
                 if action == SessionAction::Compact {
                     self.answer_later(session, request_id, action);

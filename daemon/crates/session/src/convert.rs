@@ -4,7 +4,10 @@ use std::{path::Path, time::Duration};
 
 use cohab_agent::{
     StopReason, TurnError, builtin_tools,
-    port::{Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepDetail, StepResult},
+    port::{
+        Activity, ApprovalAnswer, ApprovalSubject, Effect, Lasts, StepDetail, StepResult, SubagentProgress,
+        SubagentState,
+    },
 };
 use cohab_context::{analysis::Analysis, query::PastCommand};
 use cohab_model_api::{ModelInfo, TokenUsage};
@@ -58,6 +61,9 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => {
             wire::ApprovalSubject::FileRead { tool, path: cwd.into() }
         }
+        ApprovalSubject::Effect { effect: Effect::Foreign { by, action, details, .. }, .. } => {
+            wire::ApprovalSubject::Foreign { by, action, details: details.as_ref().into() }
+        }
         ApprovalSubject::LocalServer { url, server, model } => {
             wire::ApprovalSubject::LocalServer { url, server, model }
         }
@@ -92,6 +98,17 @@ pub fn activity(activity: Activity) -> wire::StepActivity {
         Activity::Compaction => wire::StepActivity::Compaction,
         Activity::Attachment { path } => wire::StepActivity::Attachment { path },
     }
+}
+
+/// How far a subagent is.
+#[must_use]
+pub fn subagent_progress(turn_id: wire::TurnId, progress: SubagentProgress) -> wire::SubagentProgress {
+    let SubagentProgress { number, kind, label, state, tokens, elapsed } = progress;
+    let state = match state {
+        SubagentState::Working(doing) => wire::SubagentState::Working(activity(doing)),
+        SubagentState::Ended(result) => wire::SubagentState::Ended(outcome(result)),
+    };
+    wire::SubagentProgress { turn_id, number, kind, label, state, tokens, elapsed_ms: millis(elapsed) }
 }
 
 /// More about a step for the user's screen.

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
     time::Duration,
@@ -11,11 +11,16 @@ use std::{
 
 use cohab_protocol::{DaemonStatus, SessionKey};
 use cohab_store::sessions::Archive;
+use cohab_work::background_tasks::BackgroundTasks;
+use futures::future::join_all;
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Assembler, Facts, convert,
+    Assembler, Facts,
+    background::Background,
+    convert,
+    firings::FiringSource,
     session::{RECONNECT_GRACE, Session},
 };
 
@@ -26,6 +31,8 @@ const MAX_SESSIONS: usize = 256;
 const ABANDONED_KEEP: Duration = Duration::from_secs(600);
 /// Time for turns to stop their work.
 const TURNS_END_WAIT: Duration = Duration::from_secs(1);
+/// Time for the user's hooks to hear that sessions end.
+const HOOKS_END_WAIT: Duration = Duration::from_millis(1_500);
 /// Time for connections to send the rest.
 const CONNECTIONS_END_WAIT: Duration = Duration::from_secs(2);
 
@@ -46,6 +53,8 @@ pub struct Daemon {
     pub(crate) closing: CancellationToken,
     pub(crate) turns: TaskTracker,
     pub(crate) tasks: TaskTracker,
+    pub(crate) background: Background,
+    pub(crate) firings: OnceLock<Arc<dyn FiringSource>>,
 }
 
 impl Daemon {
@@ -55,8 +64,10 @@ impl Daemon {
         assembler: Arc<dyn Assembler>,
         facts: Facts,
         archive: Archive,
+        background: BackgroundTasks,
         shutdown: CancellationToken,
     ) -> Arc<Self> {
+        let background = Background::new(background);
         Arc::new(Self {
             assembler,
             facts,
@@ -70,6 +81,8 @@ impl Daemon {
             closing: CancellationToken::new(),
             turns: TaskTracker::new(),
             tasks: TaskTracker::new(),
+            background,
+            firings: OnceLock::new(),
         })
     }
 
@@ -79,6 +92,11 @@ impl Daemon {
         self.turns.close();
         if timeout(TURNS_END_WAIT, self.turns.wait()).await.is_err() {
             tracing::warn!(turns = self.turns.len(), "turns did not end in time");
+        }
+        let sessions: Vec<_> = self.sessions().values().cloned().collect();
+        let endings = sessions.iter().map(|session| self.assembler.conversation_ended(session, false));
+        if timeout(HOOKS_END_WAIT, join_all(endings)).await.is_err() {
+            tracing::warn!("hooks did not end in time");
         }
         self.closing.cancel();
         self.tasks.close();
@@ -113,7 +131,7 @@ impl Daemon {
     }
 
     /// The session of this name, made if there is none. `None` if there are too many, all in use.
-    pub(crate) fn session(&self, key: &SessionKey) -> Option<Arc<Session>> {
+    pub(crate) fn session(self: &Arc<Self>, key: &SessionKey) -> Option<Arc<Session>> {
         let mut sessions = self.sessions();
         if let Some(session) = sessions.get(key) {
             return Some(Arc::clone(session));
@@ -122,7 +140,8 @@ impl Daemon {
             let left = sessions.values().filter(|session| !session.is_busy());
             let left = left.filter_map(|session| Some((session.detached_since()?, session.key().clone())));
             let (_, first_left) = left.min_by_key(|(since, _)| *since)?;
-            sessions.remove(&first_left);
+            let left = sessions.remove(&first_left);
+            left.iter().for_each(|left| self.tell_end(left));
         }
         let session = Arc::new(Session::new(key.clone()));
         sessions.insert(key.clone(), Arc::clone(&session));
@@ -144,11 +163,16 @@ impl Daemon {
         self.sessions().get(key).is_some_and(|session| session.detached_since().is_none())
     }
 
+    /// The session that the shell in this terminal is attached to, if it shows what fires.
+    pub(crate) fn terminal(&self, name: &str) -> Option<Arc<Session>> {
+        self.sessions().values().find(|session| session.shows_firings_of(name)).cloned()
+    }
+
     /// Drops a session some time after its client left, unless one comes back. A one-shot question has nothing to come back to
     /// for long.
     pub(crate) fn retire(self: &Arc<Self>, session: &Arc<Session>) {
         let daemon = Arc::clone(self);
-        let keep = if session.key().0.starts_with("cli:") { RECONNECT_GRACE } else { ABANDONED_KEEP };
+        let keep = if session.key().is_one_shot() { RECONNECT_GRACE } else { ABANDONED_KEEP };
         let mut presence = session.presence();
         // Weak: a session that was dropped for lack of room must not be kept alive here.
         let session = Arc::downgrade(session);
@@ -164,8 +188,19 @@ impl Daemon {
         });
     }
 
+    /// A session is no longer there.
+    fn tell_end(self: &Arc<Self>, session: &Arc<Session>) {
+        let (daemon, session) = (Arc::clone(self), Arc::clone(session));
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = daemon.closing.cancelled() => {}
+                () = daemon.assembler.conversation_ended(&session, false) => {}
+            }
+        });
+    }
+
     /// Drops a session that nobody has been at for `keep`.
-    pub(crate) fn drop_session(&self, session: &Arc<Session>, keep: Duration) {
+    pub(crate) fn drop_session(self: &Arc<Self>, session: &Arc<Session>, keep: Duration) {
         let mut sessions = self.sessions();
         // A client may have come, or come and gone, meanwhile.
         if session.detached_since().is_none_or(|since| since.elapsed() < keep) {
@@ -175,6 +210,7 @@ impl Daemon {
         if sessions.get(session.key()).is_some_and(|current| Arc::ptr_eq(current, session)) {
             sessions.remove(session.key());
             tracing::debug!(session = %session.key(), "session dropped");
+            self.tell_end(session);
         }
     }
 }

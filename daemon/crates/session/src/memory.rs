@@ -51,6 +51,16 @@ impl TurnMemory {
         *self.conversation.lock().unwrap_or_else(PoisonError::into_inner) = messages;
     }
 
+    /// A memory for the turn of a subagent that works for this one: empty, without consents.
+    pub(crate) fn for_subagent(&self) -> Self {
+        Self {
+            conversation: Conversation::default(),
+            tasks: Arc::default(),
+            consents: self.consents.for_subagent(),
+            is_private: self.is_private,
+        }
+    }
+
     /// A memory for one private turn: empty, except for what the user allowed in this session.
     #[must_use]
     pub fn private(session: &Session) -> Self {

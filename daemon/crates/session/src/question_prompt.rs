@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use cohab_agent::tasks::Task;
 use cohab_context::{
+    called::Called,
     query::{Query, Runtime},
     workspace::Surroundings,
 };
@@ -27,18 +28,25 @@ pub struct Asked<'a> {
     pub tasks: Vec<Task>,
     /// What is remembered for the question.
     pub remembered: Remembered,
+    /// The skill or command that it calls.
+    pub called: Option<&'a Called>,
 }
 
 impl<'a> Asked<'a> {
-    /// The question of a client.
-    pub fn by(query: &'a UserQuery, tasks: Vec<Task>, remembered: Remembered) -> Self {
+    /// The question of a client, with its text for the model and what it calls.
+    pub fn by(
+        query: &'a UserQuery,
+        (text, called): (&'a str, Option<&'a Called>),
+        tasks: Vec<Task>,
+        remembered: Remembered,
+    ) -> Self {
         let piped_input = query.piped_input.as_deref();
-        Self { text: &query.text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input, tasks, remembered }
+        Self { text, cwd: query.cwd.to_path_buf(), columns: query.columns, piped_input, tasks, remembered, called }
     }
 
     /// A question without words, to see its context.
     pub fn nothing(cwd: PathBuf, tasks: Vec<Task>, remembered: Remembered) -> Self {
-        Self { text: "", cwd, columns: 0, piped_input: None, tasks, remembered }
+        Self { text: "", cwd, columns: 0, piped_input: None, tasks, remembered, called: None }
     }
 }
 
@@ -64,6 +72,7 @@ pub fn question(
         memories: &asked.remembered.memories,
         tasks: &asked.tasks,
         piped_input: piped_input.as_deref(),
+        called: asked.called,
         question: asked.text,
     };
     query.forget_told(conversation);

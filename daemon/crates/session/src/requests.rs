@@ -1,6 +1,6 @@
 //! Answers a client's requests about its session: its context, compaction, usage, undoing the last turn.
 
-use std::sync::PoisonError;
+use std::{path::PathBuf, sync::PoisonError, time::Duration};
 
 use cohab_agent::TurnError;
 use cohab_context::{
@@ -11,8 +11,11 @@ use cohab_context::{
 };
 use cohab_model_api::{Message, TokenUsage};
 use cohab_protocol::{
-    ContextReport, ContextSection, RequestId, SessionAction, SessionAnswer, WireError, WireErrorKind,
+    ContextReport, ContextSection, MAX_NAMED_COMMANDS, NamedCommand, RequestId, SessionAction, SessionAnswer,
+    WireError, WireErrorKind,
 };
+
+use tokio::time::timeout;
 
 use super::{
     Daemon, convert,
@@ -21,6 +24,9 @@ use super::{
     resume,
     session::Session,
 };
+
+/// Time for the user's hooks to hear that a conversation ends, while the user waits.
+const HOOKS_WAIT: Duration = Duration::from_millis(1_500);
 
 /// Answers a request of an attached client.
 ///
@@ -40,6 +46,10 @@ pub async fn answer(
         SessionAction::Clear => {
             let cleared = idle(session.clear().then_some(SessionAnswer::Done))?;
             resume::forget(&daemon.archive, session);
+            // The conversation is gone either way, and its user waits.
+            if timeout(HOOKS_WAIT, daemon.assembler.conversation_ended(session, true)).await.is_err() {
+                tracing::warn!("hooks did not hear in time that a conversation ended");
+            }
             Ok(cleared)
         }
         SessionAction::SetApproval { mode } => {
@@ -48,6 +58,7 @@ pub async fn answer(
         }
         SessionAction::Context => Ok(SessionAnswer::Context(context(daemon, session, id).await?)),
         SessionAction::Compact => compact(daemon, session, id).await,
+        SessionAction::Commands { cwd } => Ok(SessionAnswer::Commands(commands(daemon, cwd.to_path_buf()).await)),
         SessionAction::Usage => Ok(SessionAnswer::Usage(session.spent())),
         SessionAction::Rewind => {
             resume::give_up(&daemon.archive, session);
@@ -57,7 +68,13 @@ pub async fn answer(
             Ok(answer)
         }
         // The connection answers these itself.
-        SessionAction::Attach(_) | SessionAction::Status => {
+        SessionAction::Attach(_)
+        | SessionAction::Status
+        | SessionAction::StartTask(_)
+        | SessionAction::Tasks
+        | SessionAction::Task { .. }
+        | SessionAction::CancelTask { .. }
+        | SessionAction::RetryTask { .. } => {
             Err(convert::request_error(id, WireErrorKind::Protocol, "this is not a session request".into(), None))
         }
     }
@@ -87,6 +104,24 @@ async fn compact(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Se
 fn busy(id: RequestId) -> WireError {
     let hint = Some("cancel it with Ctrl-C, or wait".into());
     convert::request_error(id, WireErrorKind::Busy, "a question is being answered".into(), hint)
+}
+
+/// The skills and commands that can be called by name in a folder, best first, each name once.
+async fn commands(daemon: &Daemon, cwd: PathBuf) -> Vec<NamedCommand> {
+    let surroundings = daemon.assembler.surroundings(cwd).await;
+    let mut commands: Vec<NamedCommand> = Vec::new();
+    for skill in surroundings.callable() {
+        if commands.iter().all(|other| other.name != skill.name) {
+            commands.push(NamedCommand {
+                name: skill.name.clone(),
+                hint: skill.argument_hint.clone().unwrap_or_default(),
+                meaning: skill.description.clone(),
+                is_of_project: skill.project.is_some(),
+            });
+        }
+    }
+    commands.truncate(MAX_NAMED_COMMANDS);
+    commands
 }
 
 /// Forgets the last turn; returns its question.

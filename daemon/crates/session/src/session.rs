@@ -9,6 +9,7 @@ mod outgoing;
 mod pending;
 mod reported_files;
 mod shutdown;
+mod subsession;
 mod user_activity;
 
 use std::{
@@ -96,6 +97,8 @@ struct Client {
     live_shell: Option<String>,
     can_approve: bool,
     has_lock: bool,
+    /// The terminal whose watchers' firings it shows.
+    terminal: Option<SessionKey>,
     /// Ends the connection when another one takes over.
     superseded: CancellationToken,
     /// Sends to it at once, while its own task only waits.
@@ -307,7 +310,10 @@ impl Session {
         state.environment = KnownEnvironment::new(attach.environment);
         state.approval = approval;
         let Attach { live_shell, can_approve, has_lock, .. } = attach;
-        let client = Client { connection, live_shell, can_approve, has_lock, superseded, outlet: Weak::new() };
+        let same = state.client.as_ref().filter(|client| client.connection == connection);
+        let terminal = same.and_then(|client| client.terminal.clone());
+        let client =
+            Client { connection, live_shell, can_approve, has_lock, terminal, superseded, outlet: Weak::new() };
         if let Some(old) = state.client.replace(client).filter(|old| old.connection != connection) {
             old.superseded.cancel();
         }
@@ -316,6 +322,20 @@ impl Session {
         self.outgoing.notify_one();
         self.room.notify_one();
         attach.resume.is_some() && resumed != Resumed::OtherTurn
+    }
+
+    /// The client shows what the watchers of this terminal fire.
+    pub fn await_firings(&self, terminal: SessionKey) {
+        if let Some(client) = &mut self.lock().client {
+            client.terminal = Some(terminal);
+        }
+    }
+
+    /// Whether the client shows what the watchers of this terminal fire.
+    #[must_use]
+    pub fn shows_firings_of(&self, terminal: &str) -> bool {
+        let state = self.lock();
+        state.client.as_ref().and_then(|client| client.terminal.as_ref()).is_some_and(|shown| shown.0 == terminal)
     }
 
     /// Notes that `connection` is gone. False if another one replaced it before.

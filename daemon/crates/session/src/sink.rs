@@ -52,6 +52,10 @@ impl EventSink for SessionSink {
                 let usage = convert::usage(usage, is_cost_partial);
                 self.session.tell(DaemonMessage::TurnProgress(TurnProgress { turn_id, usage }));
             }
+            TurnEvent::Subagent(progress) => {
+                let progress = convert::subagent_progress(turn_id, progress);
+                self.session.tell(DaemonMessage::SubagentProgress(progress));
+            }
             TurnEvent::Extended(_) => self.session.tell_extended(turn_id),
             TurnEvent::Notice(text) => self.session.tell(convert::notice(Some(turn_id), NoticeKind::Info, text)),
             TurnEvent::Retry { reason, after } => {

@@ -1,12 +1,20 @@
 //! Runs one turn of a session, from the query to `TurnEnded`.
 
-use std::{panic::AssertUnwindSafe, path::PathBuf, sync::Arc};
+use std::{
+    panic::AssertUnwindSafe,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use cohab_agent::{
     Agent, StopReason, TurnError, TurnState,
     port::{EventSink, TurnEvent},
 };
-use cohab_context::{query::ATTACHED, query_text, workspace::Surroundings};
+use cohab_context::{
+    query::{ATTACHED, INSTRUCTIONS, PROJECT_INSTRUCTIONS},
+    query_text,
+    workspace::Surroundings,
+};
 use cohab_model_api::Message;
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
@@ -19,17 +27,23 @@ use cohab_runtime::{
 use cohab_store::sessions::steps::recover::Unfinished;
 use cohab_system::process::memory;
 use futures::FutureExt;
+use tokio::task::spawn_blocking;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Daemon, TurnMemory, TurnParts, attachments, convert,
+    Daemon, KnownAgent, TurnMemory, TurnPart, TurnParts, attachments, convert,
+    question_kind::{QuestionKind, addressed},
     question_prompt::{self, Asked},
     recollection::Remembered,
     resume,
     session::Session,
     sink::SessionSink,
+    subagents::SessionSubagents,
     turn_recovery,
 };
+
+/// Said of a skill that the built-in assistant cannot follow.
+const NEEDS_MODEL: &str = "Skills and custom commands need a language model; `cohab setup` adds one.";
 
 /// The request that begins a turn.
 pub enum Ask {
@@ -132,7 +146,7 @@ async fn run(daemon: Arc<Daemon>, session: Arc<Session>, ask: Ask, cancel: Cance
 }
 
 async fn answer(
-    daemon: &Daemon,
+    daemon: &Arc<Daemon>,
     session: &Arc<Session>,
     ask: Ask,
     cancel: &CancellationToken,
@@ -150,13 +164,14 @@ async fn answer(
     let opening = opening(session, &ask, unfinished.as_ref());
     let question = opening.question.clone();
     let recorder = Arc::new(TurnRecorder::new(daemon.archive.clone(), Arc::clone(session.record()), opening));
-    let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
-    let sink = Arc::new(RecordingSink::new(sink, Arc::clone(&recorder)));
+    let sink = recording_sink(session, turn_id, cancel, &recorder);
     let doubts = Arc::new(UncertainCalls::of(unfinished.as_ref().map_or(&[], |unfinished| &unfinished.unknown)));
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
     name_skipped(session, &surroundings, sink.as_ref()).await;
+    let (kind, question_text) = kind_of(daemon, &question, &ask.cwd(), &surroundings, sink.as_ref()).await;
+    let called = kind.called().cloned();
     let memory = if ask.is_private() { TurnMemory::private(session) } else { TurnMemory::of(session) };
-    let parts = TurnParts {
+    let mut parts = TurnParts {
         session: Arc::clone(session),
         memory: memory.clone(),
         turn_id,
@@ -165,7 +180,11 @@ async fn answer(
         recorder: Arc::clone(&recorder),
         doubts: Arc::clone(&doubts),
         surroundings: Arc::clone(&surroundings),
+        part: TurnPart::Question,
+        kind,
+        team: None,
     };
+    parts.team = Some(SessionSubagents::of(daemon, &parts));
     let assembled = tokio::select! {
         biased;
         () = cancel.cancelled() => Err(None),
@@ -182,18 +201,13 @@ async fn answer(
     let history = memory.messages();
     let mut state = match (&ask, unfinished) {
         (_, Some(unfinished)) => {
-            let scene = turn_recovery::RecoveryContext {
-                archive: &daemon.archive,
-                session,
-                agent: &agent,
-                doubts: &doubts,
-                cancel,
-            };
+            let (archive, agent, doubts) = (&daemon.archive, &agent, &doubts);
+            let scene = turn_recovery::RecoveryContext { archive, session, agent, doubts, cancel };
             scene.state(unfinished, history, sink.as_ref()).await
         }
         (Ask::Query(query), None) => {
             let remembered = Remembered::announced(daemon, query, &history, sink.as_ref()).await;
-            let asked = Asked::by(query, memory.tasks.tasks(), remembered);
+            let asked = Asked::by(query, (&question_text, called.as_ref()), memory.tasks.tasks(), remembered);
             let text = question_prompt::question(daemon, session, &surroundings, &history, &asked);
             TurnState::new(history, text)
         }
@@ -208,6 +222,53 @@ async fn answer(
     (result, usage)
 }
 
+/// Tells the session what happens, and keeps it.
+fn recording_sink(
+    session: &Arc<Session>,
+    turn_id: TurnId,
+    cancel: &CancellationToken,
+    recorder: &Arc<TurnRecorder>,
+) -> Arc<RecordingSink<SessionSink>> {
+    let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
+    Arc::new(RecordingSink::new(sink, Arc::clone(recorder)))
+}
+
+/// The kind of a question, and its text for the model. The user is told what a name in it does not mean.
+async fn kind_of(
+    daemon: &Daemon,
+    question: &str,
+    cwd: &Path,
+    surroundings: &Arc<Surroundings>,
+    sink: &dyn EventSink,
+) -> (QuestionKind, String) {
+    let (kind, text, notice) = match agent_of(daemon, question, cwd).await {
+        Ok((kind, words)) => (kind, words, None),
+        Err(notice) => {
+            let (kind, text, other) = QuestionKind::around(question, surroundings).await;
+            (kind, text, other.or(notice))
+        }
+    };
+    if let Some(notice) = notice {
+        sink.emit(TurnEvent::Notice(notice)).await;
+    }
+    (kind, text)
+}
+
+/// The agent that a question is for, and the words for it. Else what to say about a name that no agent has, unless it is a file's.
+async fn agent_of(daemon: &Daemon, question: &str, cwd: &Path) -> Result<(QuestionKind, String), Option<String>> {
+    let (name, words) = addressed(question).ok_or(None)?;
+    match daemon.assembler.known_agent(name).await {
+        KnownAgent::Known => Ok((QuestionKind::Agent { name: name.to_owned() }, words.to_owned())),
+        KnownAgent::Similar(other) => {
+            let path = cwd.join(name);
+            let is_file = spawn_blocking(move || path.symlink_metadata().is_ok()).await.unwrap_or(false);
+            let text = format!("No agent is called @{name}; did you mean @{other}? `cohab agents` lists them.");
+            Err((!is_file).then_some(text))
+        }
+        KnownAgent::Unknown => Err(None),
+    }
+}
+
 /// Names the project's files that are not used.
 async fn name_skipped(session: &Session, surroundings: &Surroundings, sink: &dyn EventSink) {
     for notice in session.named().notices(surroundings) {
@@ -218,11 +279,21 @@ async fn name_skipped(session: &Session, surroundings: &Surroundings, sink: &dyn
 /// Has the files read that the question names. A turn that continues may have them already, or is beyond its question.
 async fn attach(agent: &Agent, state: &mut TurnState, sink: &dyn EventSink) {
     let Some(Message::User { text }) = state.messages().last() else { return };
+    let is_called = |tag| query_text::inside(text, tag).is_some();
+    if agent.provider.info().is_offline && [INSTRUCTIONS, PROJECT_INSTRUCTIONS].into_iter().any(is_called) {
+        sink.emit(TurnEvent::Notice(NEEDS_MODEL.to_owned())).await;
+    }
     if query_text::inside(text, ATTACHED).is_none()
-        && let Some(attachments) = attachments::of_question(agent, &query_text::words(text), sink).await
+        && let Some(attachments) = attachments::of_question(agent, &named_in(text), sink).await
     {
         state.attach(attachments);
     }
+}
+
+/// The user's own words, with those of the skill or command that they call.
+fn named_in(text: &str) -> String {
+    let called = query_text::inside(text, INSTRUCTIONS).unwrap_or_default();
+    format!("{}\n{called}", query_text::words(text))
 }
 
 /// The turn to continue; `None` for a question, which gives up the interrupted turn.

@@ -2,16 +2,17 @@
 //! links. The audit log and the store of remembered facts have one each.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, File},
     io::{self, Read, Write},
-    os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt},
+    os::unix::fs::{FileExt, OpenOptionsExt},
     path::{Path, PathBuf},
     thread,
     time::Duration,
 };
 
+use cohab_system::files::{existing, make_folder, options};
 use ring::rand::{SecureRandom as _, SystemRandom};
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::FlockOperation;
 
 use super::{
     pace::Pace,
@@ -93,11 +94,6 @@ impl KeyFolder {
     }
 }
 
-/// Makes a folder for its owner only, with the folders above it.
-pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
 /// Locks a file exclusively, until it is closed or unlocked.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     for _ in 0..LOCK_TRIES {
@@ -116,25 +112,6 @@ pub(super) fn replace(file: &File, text: &str, pace: &Pace) -> io::Result<()> {
     file.write_all_at(text.as_bytes(), 0)?;
     pace.step();
     file.set_len(text.len() as u64)
-}
-
-/// Options for files that must not be links and must not block.
-pub(super) fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed());
-    options
-}
-
-/// The regular file at `path`, if anything is there.
-pub(super) fn existing(path: &Path, options: &OpenOptions) -> io::Result<Option<File>> {
-    let file = match options.open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file?,
-    };
-    match file.metadata()?.is_file() {
-        true => Ok(Some(file)),
-        false => Err(io::Error::other("it is not a regular file")),
-    }
 }
 
 /// All of a small file.

@@ -9,6 +9,7 @@
 //! - [`past`]: which commands ran and what the assistant was asked, with an index of their words.
 //! - [`knowledge`]: documents that the user named, cut into passages, with an index of their words.
 //! - [`atuin`]: reads the history database of atuin, to import it.
+//! - [`watchers`]: what the user waits for, and the signal that a daemon is needed for it.
 //! - [`audit`]: what the assistant did and who agreed, in a chain of sealed lines.
 //! - [`worker::Worker`]: the thread that writes a file. It lives as long as there is something to write.
 //! - [`health`]: whether the files can be read, for `cohab doctor`. A broken file is moved aside and what can be read of it is kept.
@@ -38,6 +39,7 @@ mod seal;
 pub mod sessions;
 pub mod spool;
 mod usage;
+pub mod watchers;
 pub mod worker;
 
 pub use self::{

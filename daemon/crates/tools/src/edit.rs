@@ -53,14 +53,14 @@ impl Edit {
     }
 }
 
-fn plan(args: &EditArguments, cwd: &Path, home: &Path) -> Result<Change, String> {
-    let path = path::resolve(&args.path, cwd, home)?;
+fn plan(args: &EditArguments, cwd: &Path, options: &ToolOptions) -> Result<Change, String> {
+    let path = path::resolve_open(&args.path, cwd, options)?;
     let named = |reason: &str| format!("{}: {reason}", render::path(&path));
     let before = change::original(&path)?.ok_or_else(|| named("no such file; make it with `write`"))?;
     let text = std::str::from_utf8(&before.content).map_err(|_| named("is not UTF-8 text; use `sed` with `bash`"))?;
     let after = replaced(text, args).map_err(|mismatch| {
         // The model gets this before the user was asked, so it must not reveal a file that may not simply be read.
-        let is_plain = path::read_level(&path, cwd, home) == Level::Allow;
+        let is_plain = path::read_level(&path, cwd, &options.home) == Level::Allow;
         format!("{}\n{}", mismatch.summary(is_plain), named(&mismatch.explain(text, args, is_plain)))
     })?;
     if after.len() as u64 > change::FILE_MAX_BYTES {
@@ -210,13 +210,13 @@ impl Tool for Edit {
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
         let args: EditArguments = arguments::parse(args)?;
-        self.previews.intent(&plan(&args, cwd, &self.options.home)?, &args.path)
+        self.previews.intent(&plan(&args, cwd, &self.options)?, &args.path)
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
         let args: EditArguments = arguments::parse(args)?;
-        let (cwd, home) = (context.runner.cwd(), self.options.home.clone());
-        self.previews.apply(context.cancel, move || plan(&args, &cwd, &home)).await
+        let (cwd, options) = (context.runner.cwd(), self.options.clone());
+        self.previews.apply(context.cancel, move || plan(&args, &cwd, &options)).await
     }
 }
 

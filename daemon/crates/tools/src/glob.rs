@@ -52,15 +52,15 @@ impl Glob {
     }
 }
 
-fn search_of(args: &GlobArguments, cwd: &Path, home: &Path) -> Result<Search, String> {
-    let folder = path::resolve(args.path.as_deref().unwrap_or("."), cwd, home)?;
+fn search_of(args: &GlobArguments, cwd: &Path, options: &ToolOptions) -> Result<Search, String> {
+    let folder = path::resolve_open(args.path.as_deref().unwrap_or("."), cwd, options)?;
     let (start, pattern) = PathPattern::with_base(&args.pattern)?;
-    let base = if start.is_empty() { folder } else { path::resolve(start, &folder, home)? };
+    let base = if start.is_empty() { folder } else { path::resolve_open(start, &folder, options)? };
     Ok(Search { base, pattern })
 }
 
-fn find(search: &Search, cwd: &Path, max_bytes: usize, cancel: &CancellationToken) -> Result<ToolOutput, String> {
-    let found = walk::files(&search.base, Some(&search.pattern), cancel)?;
+fn find(search: &Search, cwd: &Path, options: &ToolOptions, cancel: &CancellationToken) -> Result<ToolOutput, String> {
+    let found = walk::files(&search.base, Some(&search.pattern), &options.ignore, cancel)?;
     let age =
         |file: &PathBuf| fs::symlink_metadata(file).and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
     let mut files: Vec<_> = found.files.iter().map(|file| (Reverse(age(file)), file)).collect();
@@ -69,7 +69,7 @@ fn find(search: &Search, cwd: &Path, max_bytes: usize, cancel: &CancellationToke
     let mut shown = 0;
     for (_, file) in files.iter().take(FILES_MAX) {
         let line = path::shown(file, cwd);
-        if content.len() + line.len() >= max_bytes {
+        if content.len() + line.len() >= options.output_max_bytes {
             break;
         }
         let _ = writeln!(content, "{line}");
@@ -99,7 +99,7 @@ impl Tool for Glob {
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
         let args: GlobArguments = arguments::parse(args)?;
-        let Search { base, .. } = search_of(&args, cwd, &self.options.home)?;
+        let Search { base, .. } = search_of(&args, cwd, &self.options)?;
         let place = args.path.map_or(String::new(), |path| format!(" in {path}"));
         Ok(Intent {
             title: render::one_line(&format!("{}{place}", args.pattern), render::TITLE_MAX_CHARS),
@@ -111,8 +111,8 @@ impl Tool for Glob {
         let args: GlobArguments = arguments::parse(args)?;
         let (cwd, options) = (context.runner.cwd(), self.options.clone());
         blocking::reading(context.cancel, move |cancel| {
-            let search = search_of(&args, &cwd, &options.home)?;
-            find(&search, &cwd, options.output_max_bytes, cancel)
+            let search = search_of(&args, &cwd, &options)?;
+            find(&search, &cwd, &options, cancel)
         })
         .await
     }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_context::ignore_rules::IgnoreRules;
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_policy::Level;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -70,7 +71,7 @@ impl Grep {
     }
 }
 
-fn search_of(args: &GrepArguments, cwd: &Path, home: &Path) -> Result<Search, String> {
+fn search_of(args: &GrepArguments, cwd: &Path, options: &ToolOptions) -> Result<Search, String> {
     if args.pattern.is_empty() || args.pattern.len() > PATTERN_MAX_BYTES {
         return Err(format!("argument `pattern` is empty or longer than {PATTERN_MAX_BYTES} bytes"));
     }
@@ -80,7 +81,7 @@ fn search_of(args: &GrepArguments, cwd: &Path, home: &Path) -> Result<Search, St
         .build(&args.pattern)
         .map_err(|error| format!("argument `pattern` is no regular expression: {error}"))?;
     Ok(Search {
-        base: path::resolve(args.path.as_deref().unwrap_or("."), cwd, home)?,
+        base: path::resolve_open(args.path.as_deref().unwrap_or("."), cwd, options)?,
         glob: args.glob.as_deref().map(PathPattern::new).transpose()?,
         matcher,
     })
@@ -89,12 +90,12 @@ fn search_of(args: &GrepArguments, cwd: &Path, home: &Path) -> Result<Search, St
 /// Searches; files for which `is_secret` holds are left out unless the search is for exactly that file.
 fn find(
     search: &Search,
-    cwd: &Path,
+    (cwd, rules): (&Path, &IgnoreRules),
     limits: &Limits,
     is_secret: impl Fn(&Path) -> bool,
     cancel: &CancellationToken,
 ) -> Result<ToolOutput, String> {
-    let found = walk::files(&search.base, search.glob.as_ref(), cancel)?;
+    let found = walk::files(&search.base, search.glob.as_ref(), rules, cancel)?;
     let mut searcher = matches::searcher(limits);
     let mut matches = Matches::new(limits, cancel);
     let mut secret = 0;
@@ -153,7 +154,7 @@ impl Tool for Grep {
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
         let args: GrepArguments = arguments::parse(args)?;
-        let Search { base, .. } = search_of(&args, cwd, &self.options.home)?;
+        let Search { base, .. } = search_of(&args, cwd, &self.options)?;
         let place = args.path.or(args.glob).map_or(String::new(), |place| format!(" in {place}"));
         Ok(Intent {
             title: render::one_line(&format!("{}{place}", args.pattern), render::TITLE_MAX_CHARS),
@@ -165,14 +166,14 @@ impl Tool for Grep {
         let args: GrepArguments = arguments::parse(args)?;
         let (cwd, options) = (context.runner.cwd(), self.options.clone());
         blocking::reading(context.cancel, move |cancel| {
-            let search = search_of(&args, &cwd, &options.home)?;
+            let search = search_of(&args, &cwd, &options)?;
             let limits = Limits {
                 matches: args.max.unwrap_or(MATCHES_DEFAULT) as usize,
                 context_lines: args.context.unwrap_or(0) as usize,
                 bytes: options.output_max_bytes,
             };
             let is_secret = |file: &Path| path::read_level(file, &cwd, &options.home) >= Level::Danger;
-            find(&search, &cwd, &limits, is_secret, cancel)
+            find(&search, (&cwd, &options.ignore), &limits, is_secret, cancel)
         })
         .await
     }

@@ -114,7 +114,13 @@ fn secret_files_are_left_out_unless_exactly_they_are_asked_for() {
         let args: GrepArguments =
             arguments::parse(&super::super::testing::object(&json!({"pattern": "KEY", "path": path})))?;
         let is_secret = |file: &Path| file.ends_with("id_rsa");
-        find(&search_of(&args, &dir, &dir)?, &dir, &limits, is_secret, &CancellationToken::new())
+        find(
+            &search_of(&args, &dir, &options(&dir))?,
+            (&dir, &options(&dir).ignore),
+            &limits,
+            is_secret,
+            &CancellationToken::new(),
+        )
     };
     let output = found(".").unwrap();
     assert!(output.content.starts_with("notes:1:KEY\n[1 file left out because of secrets"), "{}", output.content);
@@ -156,8 +162,8 @@ proptest! {
         fs::write(dir.join("f"), &content).unwrap();
         let limits = Limits { matches: 5, context_lines: 1, bytes: 1_000 };
         let args: GrepArguments = arguments::parse(&super::super::testing::object(&json!({"pattern": pattern}))).unwrap();
-        if let Ok(search) = search_of(&args, &dir, &dir) {
-            let output = find(&search, &dir, &limits, |_| false, &CancellationToken::new()).unwrap();
+        if let Ok(search) = search_of(&args, &dir, &options(&dir)) {
+            let output = find(&search, (&dir, &options(&dir).ignore), &limits, |_| false, &CancellationToken::new()).unwrap();
             prop_assert!(output.content.len() < 1_200);
         }
     }

@@ -1,6 +1,7 @@
 //! Reads the user's documents into a store, and reads again what changed.
 //!
-//! A folder is walked as by `glob`: without hidden files, without those that ignore files exclude, and never through a link. Files that the
+//! A folder is walked as by `glob`: without hidden files, without those that ignore files exclude or that the user keeps from the assistant,
+//! and never through a link. Files that the
 //! policy calls secret are not opened. Secrets are taken out of the texts of others.
 
 use std::{
@@ -10,6 +11,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_context::ignore_rules::IgnoreRules;
 use cohab_memory::knowledge::{
     record::{self, FileStamp, LearnedFile, LeftOut, Passage},
     split,
@@ -63,6 +65,8 @@ pub struct Learner<'a> {
     pub secrets: &'a Secrets,
     /// What `~` stands for, with links resolved.
     pub home: &'a Path,
+    /// The files that the user keeps from the assistant.
+    pub ignore: &'a IgnoreRules,
     /// Called with the number of bytes that are read and that are to be read.
     pub progress: &'a mut dyn FnMut(u64, u64),
 }
@@ -136,7 +140,11 @@ impl Learner<'_> {
         if fs::symlink_metadata(root).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             return Ok(Vec::new());
         }
-        let found = walk::files(root, None, &CancellationToken::new()).map_err(LearnFault::Place)?;
+        // The walk asks this of what is below.
+        if self.ignore.kept_by(root).is_some() {
+            return Ok(Vec::new());
+        }
+        let found = walk::files(root, None, self.ignore, &CancellationToken::new()).map_err(LearnFault::Place)?;
         report.unreadable = found.unreadable;
         let others = store.places().map_err(LearnFault::Store)?;
         let others = others.iter().filter(|summary| summary.place.root != root);

@@ -55,7 +55,8 @@ impl Desk {
 
     fn refresh(&mut self, root: &str, most_bytes: u64) -> Result<LearnReport, LearnFault<cohab_store::StoreError>> {
         let (home, secrets) = (self.home(), Secrets::of_this_process());
-        let mut learner = Learner { secrets: &secrets, home: &home, progress: &mut |_, _| {} };
+        let ignore = IgnoreRules::new(home.clone(), home.join("ignore"));
+        let mut learner = Learner { secrets: &secrets, home: &home, ignore: &ignore, progress: &mut |_, _| {} };
         learner.refresh(&mut self.store, &home.join(root), self.now, most_bytes)
     }
 
@@ -66,7 +67,8 @@ impl Desk {
     /// The sources of what is found, below the home, after the places were compared; and the places that are left for later.
     fn ask(&mut self, question: &str) -> (Vec<String>, Vec<PathBuf>) {
         let (home, secrets) = (self.home(), Secrets::of_this_process());
-        let mut learner = Learner { secrets: &secrets, home: &home, progress: &mut |_, _| {} };
+        let ignore = IgnoreRules::new(home.clone(), home.join("ignore"));
+        let mut learner = Learner { secrets: &secrets, home: &home, ignore: &ignore, progress: &mut |_, _| {} };
         let later = refresh_before_search(&mut learner, &mut self.store, None, self.now).expect("compared");
         (self.found(question), later)
     }
@@ -216,11 +218,30 @@ fn what_lies_in_a_folder_that_cannot_be_read_stays() {
 }
 
 #[test]
+fn what_the_user_keeps_from_the_assistant_is_not_learned_and_forgotten_if_it_was() {
+    let mut desk = Desk::new();
+    desk.write("docs/a.txt", "zebra");
+    desk.write("docs/private/b.txt", "zebra");
+    desk.learn("docs");
+    assert_eq!(desk.all().read, 2);
+    desk.write("docs/.cohabignore", "private/\n");
+    assert_eq!(desk.all().gone, 1);
+    assert_eq!(desk.found("zebra"), ["docs/a.txt:1"]);
+    desk.write("one.txt", "zebra");
+    desk.learn("one.txt");
+    assert_eq!(desk.refresh("one.txt", u64::MAX).expect("read").read, 1);
+    desk.write(".cohabignore", "one.txt\n");
+    assert_eq!(desk.refresh("one.txt", u64::MAX).expect("read").gone, 1);
+    assert_eq!(desk.found("zebra"), ["docs/a.txt:1"]);
+}
+
+#[test]
 fn a_file_that_changes_before_it_is_read_is_known_as_it_was_read() {
     let desk = Desk::new();
     desk.write("docs/a.txt", "zebra");
     let (home, secrets) = (desk.home(), Secrets::of_this_process());
-    let learner = Learner { secrets: &secrets, home: &home, progress: &mut |_, _| {} };
+    let ignore = IgnoreRules::new(home.clone(), home.join("ignore"));
+    let learner = Learner { secrets: &secrets, home: &home, ignore: &ignore, progress: &mut |_, _| {} };
     let root = home.join("docs");
     let seen = stamp_of(&root.join("a.txt")).expect("a file");
     let unread = || Unread { path: "a.txt".into(), stamp: seen };

@@ -1,10 +1,10 @@
 //! The tools that a model can call, one per file.
 //!
 //! - [`registry`] makes the tools that every session has, [`session_tools`] those that belong to one session and its question,
-//!   [`unconfined`] the tool that runs commands without the sandbox. [`ToolOptions`] is what they need to know of their user.
+//!   [`unconfined`] the tool that runs commands without the sandbox, [`text_reader`] the one that reads files exactly for other agents. [`ToolOptions`] is what they need to know of their user.
 //! - Commands (`bash`), files (`read`, `write`, `edit`), search (`glob`, `grep`), tasks (`todo_read`, `todo_write`), skills (`skill`),
 //!   what was done before and the user's documents (`memory_search`), what was said before (`conversation_search`), proposals of facts (`memory_propose`) and of changes of memory blocks
-//!   (`memory_append`, `memory_replace`). [`Learner`] reads the documents into their store.
+//!   (`memory_append`, `memory_replace`), subagents (`delegate`), other agents for the running turn (`handoff_to_NAME`). [`Learner`] reads the documents into their store.
 //!
 //! Arguments are typed structs; their schema is what the model sees and what every call is checked against. A failure is text for the
 //! model that says what to do instead.
@@ -46,6 +46,8 @@ mod bash_unconfined;
 mod blocking;
 mod change;
 mod conversation_search;
+mod delegate;
+mod handoff;
 mod learn;
 mod matches;
 mod memory_edit;
@@ -53,6 +55,7 @@ mod memory_propose;
 mod memory_search;
 mod options;
 mod path;
+mod read_text;
 mod render;
 mod skill;
 #[cfg(test)]
@@ -70,5 +73,8 @@ pub use self::{
     memory_search::{SearchDocuments, SearchPast},
     options::ToolOptions,
     todo_write::KeepTasks,
-    toolset::{conversation_search, memory_edits, memory_propose, memory_search, registry, session_tools, unconfined},
+    toolset::{
+        conversation_search, delegate, handoffs, memory_edits, memory_propose, memory_search, registry, session_tools,
+        text_reader, unconfined,
+    },
 };

@@ -7,7 +7,7 @@ use std::{
 
 use cohab_policy::{self, Level};
 
-use super::render;
+use super::{ToolOptions, render};
 
 /// The absolute path without links that `given` means in `cwd`; `~` is `home`. The file itself, and folders above it, need not exist.
 /// Links are resolved here because the judged path must be the touched one.
@@ -25,6 +25,18 @@ pub(super) fn resolve(given: &str, cwd: &Path, home: &Path) -> Result<PathBuf, S
         Some(_) => return Err(format!("`{given}`: `~user` is not known here; give the whole path, or `./{given}`")),
     };
     follow(&expanded).map_err(|reason| format!("{}: {reason}", render::path(&expanded)))
+}
+
+/// The same, unless the user keeps that file from the assistant. Blocks.
+///
+/// # Errors
+/// As [`resolve`], and which rule keeps it.
+pub(super) fn resolve_open(given: &str, cwd: &Path, options: &ToolOptions) -> Result<PathBuf, String> {
+    let path = resolve(given, cwd, &options.home)?;
+    match options.ignore.kept_by(&path) {
+        Some(by) => Err(format!("{}: {by}", render::path(&path))),
+        None => Ok(path),
+    }
 }
 
 fn follow(path: &Path) -> Result<PathBuf, String> {

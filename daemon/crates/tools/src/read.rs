@@ -5,6 +5,7 @@ use std::{fmt::Write as _, fs, path::Path};
 use async_trait::async_trait;
 use cohab_agent::builtin_tools::LINE_MAX_BYTES;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_context::ignore_rules::Checker;
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_system::files::{self, FileError};
 use schemars::JsonSchema;
@@ -63,6 +64,7 @@ impl Tool for Read {
 
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
         let args: ReadArguments = arguments::parse(args)?;
+        // Which rule keeps it is said by the call: an attachment that cannot be read shows why.
         let path = path::resolve(&args.path, cwd, &self.options.home)?;
         let from = args.offset.map_or(String::new(), |offset| format!(" from line {offset}"));
         Ok(Intent {
@@ -75,11 +77,13 @@ impl Tool for Read {
         let args: ReadArguments = arguments::parse(args)?;
         let (cwd, options) = (context.runner.cwd(), self.options.clone());
         blocking::reading(context.cancel, move |cancel| {
-            let real = path::resolve(&args.path, &cwd, &options.home)?;
+            let real = path::resolve_open(&args.path, &cwd, &options)?;
             let named = |reason: &dyn std::fmt::Display| format!("{}: {reason}", render::path(&real));
             match files::read_regular(&real, FILE_MAX_BYTES) {
                 Ok((bytes, _)) => show_file(&bytes, &args, options.output_max_bytes).map_err(|reason| named(&reason)),
-                Err(FileError::Folder) => list_folder(&real, cancel).map_err(|reason| named(&reason)),
+                Err(FileError::Folder) => {
+                    list_folder(&real, &options.ignore.checker(), cancel).map_err(|reason| named(&reason))
+                }
                 Err(error @ FileError::TooLarge { .. }) => {
                     Err(named(&error) + "; use `grep`, or `sed -n`, `head` or `tail` with `bash`")
                 }
@@ -148,12 +152,16 @@ fn refuse_binary(bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-fn list_folder(folder: &Path, cancel: &CancellationToken) -> Result<ToolOutput, String> {
-    let mut names = Vec::new();
+fn list_folder(folder: &Path, kept: &Checker, cancel: &CancellationToken) -> Result<ToolOutput, String> {
+    let (mut names, mut kept_count) = (Vec::new(), 0);
     let entries = fs::read_dir(folder).map_err(|error| FileError::from(error).to_string())?;
     for entry in entries.flatten().take(ENTRIES_SEEN_MAX) {
         if cancel.is_cancelled() {
             return Err(blocking::CANCELLED.into());
+        }
+        if kept.kept_by(&entry.path(), entry.file_type().is_ok_and(|kind| kind.is_dir())).is_some() {
+            kept_count += 1;
+            continue;
         }
         let mark = match entry.file_type() {
             Ok(kind) if kind.is_dir() => "/",
@@ -173,6 +181,9 @@ fn list_folder(folder: &Path, cancel: &CancellationToken) -> Result<ToolOutput, 
     }
     if names.len() > ENTRIES_MAX {
         let _ = writeln!(content, "[and {} more]", names.len() - ENTRIES_MAX);
+    }
+    if kept_count > 0 {
+        let _ = writeln!(content, "[{} kept from the assistant]", render::count(kept_count, "entry"));
     }
     content.push_str("[`glob` finds files by name, `read` shows one]\n");
     Ok(output(content, &render::count(names.len(), "entry")))

@@ -11,6 +11,7 @@ use cohab_agent::{
     port::{Intent, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
+use cohab_context::ignore_rules::IgnoreRules;
 use cohab_model_api::JsonObject;
 use cohab_types::command::{CommandOutcome, CommandRequest, Ending, Mode, RelayError, StateAfter};
 use serde_json::Value;
@@ -19,7 +20,12 @@ use tokio_util::sync::CancellationToken;
 use super::ToolOptions;
 
 pub(super) fn options(home: &Path) -> ToolOptions {
-    ToolOptions { home: home.to_owned(), command_timeout: Duration::from_secs(120), output_max_bytes: 64 * 1024 }
+    ToolOptions {
+        home: home.to_owned(),
+        command_timeout: Duration::from_secs(120),
+        output_max_bytes: 64 * 1024,
+        ignore: IgnoreRules::new(home.to_owned(), home.join(".config/cohab/ignore")),
+    }
 }
 
 /// A shell that gives one prepared answer and records its requests.

@@ -4,13 +4,17 @@ use std::{path::PathBuf, sync::Arc};
 
 use cohab_agent::{port::Tool, runner::CommandRunner, tasks::TaskBoard};
 use cohab_context::workspace::Surroundings;
+use cohab_teams::{Handoffs, SubagentKind, Subagents};
 
 use crate::{
     ToolOptions, bash_unconfined,
     conversation_search::{self, SearchConversations},
+    delegate::Delegate,
+    handoff::Handoff,
     memory_edit::{self, ProposeEdit},
     memory_propose::{self, ProposeFact},
     memory_search::{self, SearchDocuments, SearchPast},
+    read_text::ReadText,
     skill, todo_read,
     todo_write::{self, KeepTasks},
 };
@@ -31,6 +35,12 @@ pub fn unconfined(tools: &[Arc<dyn Tool>], runner: Arc<dyn CommandRunner>) -> Op
     Some(Arc::new(bash_unconfined::BashUnconfined::new(Arc::clone(bash), runner)))
 }
 
+/// The tool that reads files exactly, for agents that write back what they read.
+#[must_use]
+pub fn text_reader(options: &ToolOptions) -> Arc<dyn Tool> {
+    Arc::new(ReadText::new(options))
+}
+
 /// The tool that searches what was done and the user's documents, with paths below `home` shortened.
 #[must_use]
 pub fn memory_search(search: SearchPast, documents: SearchDocuments, home: PathBuf) -> Arc<dyn Tool> {
@@ -47,6 +57,19 @@ pub fn memory_propose(propose: ProposeFact) -> Arc<dyn Tool> {
 #[must_use]
 pub fn memory_edits(propose: &ProposeEdit) -> [Arc<dyn Tool>; 2] {
     memory_edit::tools(propose)
+}
+
+/// The tool that orders subagents.
+#[must_use]
+pub fn delegate(subagents: Arc<dyn Subagents>) -> Arc<dyn Tool> {
+    Arc::new(Delegate::new(subagents))
+}
+
+/// The tools that give the running turn to another agent, one for each.
+#[must_use]
+pub fn handoffs(handoffs: &Handoffs) -> Vec<Arc<dyn Tool>> {
+    let tool = |agent: &SubagentKind| Arc::new(Handoff::new(handoffs.clone(), agent.clone())) as Arc<dyn Tool>;
+    handoffs.agents().iter().map(tool).collect()
 }
 
 /// The tool that searches stored conversations.
@@ -102,6 +125,38 @@ mod tests {
             assert_eq!(spec.parameters.to_string(), again.spec().parameters.to_string());
             assert_eq!(spec.parameters["type"], "object");
             assert!(!spec.description.is_empty());
+        }
+    }
+
+    #[tokio::test]
+    async fn no_tool_touches_what_the_user_keeps_from_the_assistant() {
+        let (_folder, root) = testing::folder();
+        std::fs::create_dir(root.join("private")).unwrap();
+        std::fs::write(root.join("private/b.txt"), "needle").unwrap();
+        std::fs::write(root.join("a.txt"), "straw").unwrap();
+        std::fs::write(root.join(".cohabignore"), "# mine\nprivate/\n").unwrap();
+        std::os::unix::fs::symlink("private/b.txt", root.join("link")).unwrap();
+        let tools = registry(&testing::options(&root));
+        let tool = |name: &str| tools.iter().find(|tool| tool.spec().name == name).unwrap().as_ref();
+        let by = format!("is kept from the assistant by {}/.cohabignore:2", root.display());
+        for (name, args) in [
+            ("read", json!({"path": "private/b.txt"})),
+            ("read", json!({"path": "link"})),
+            ("read", json!({"path": "private"})),
+            ("edit", json!({"path": "private/b.txt", "old_string": "needle", "new_string": "x"})),
+            ("write", json!({"path": "private/new.txt", "content": "x"})),
+            ("grep", json!({"pattern": "needle", "path": "private"})),
+            ("glob", json!({"pattern": "private/*"})),
+        ] {
+            let error = testing::run(tool(name), &root, &args).await.unwrap_err();
+            assert!(error.contains(&by), "{name} {args}: {error}");
+        }
+        let listed = testing::run(tool("read"), &root, &json!({"path": "."})).await.unwrap().content;
+        assert!(listed.contains("a.txt") && !listed.contains("private/"), "{listed}");
+        assert!(listed.contains("[1 entry kept from the assistant]"), "{listed}");
+        for (name, args) in [("grep", json!({"pattern": "needle"})), ("glob", json!({"pattern": "*.txt"}))] {
+            let found = testing::run(tool(name), &root, &args).await.unwrap().content;
+            assert!(!found.contains("b.txt"), "{name}: {found}");
         }
     }
 

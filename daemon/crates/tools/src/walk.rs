@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use cohab_context::ignore_rules::{Checker, IgnoreRules};
 use cohab_system::files::FileError;
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::{DirEntry, WalkBuilder};
@@ -83,13 +84,14 @@ pub(super) struct WalkResult {
 }
 
 /// Collects the files below `base` that match `pattern`, without those that ignore files exclude, without hidden ones unless the
-/// pattern asks for them, and never inside `.git`. Links are listed, not followed.
+/// pattern asks for them, without what `rules` keep, and never inside `.git`. Links are listed, not followed.
 ///
 /// # Errors
 /// A sentence for the model: `base` cannot be entered, or the call was cancelled.
 pub(super) fn files(
     base: &Path,
     pattern: Option<&PathPattern>,
+    rules: &IgnoreRules,
     cancel: &CancellationToken,
 ) -> Result<WalkResult, String> {
     let named = |reason: &str| format!("{}: {reason}", render::path(base));
@@ -105,7 +107,7 @@ pub(super) fn files(
     let is_filtered = base.ancestors().all(has_sane_ignore_files);
     let mut found = WalkResult { files: Vec::new(), unreadable: 0, is_cut: false, is_filtered };
     let wants_hidden = pattern.is_some_and(|pattern| pattern.wants_hidden);
-    for (seen, entry) in walker(base, wants_hidden, is_filtered).build().enumerate() {
+    for (seen, entry) in walker(base, wants_hidden, is_filtered, rules.checker()).build().enumerate() {
         if cancel.is_cancelled() {
             return Err(blocking::CANCELLED.into());
         }
@@ -127,14 +129,21 @@ pub(super) fn files(
     Ok(found)
 }
 
-fn walker(base: &Path, wants_hidden: bool, is_filtered: bool) -> WalkBuilder {
+fn walker(base: &Path, wants_hidden: bool, is_filtered: bool, kept: Checker) -> WalkBuilder {
     let mut builder = WalkBuilder::new(base);
-    builder.hidden(!wants_hidden).follow_links(false).require_git(false).filter_entry(may_enter);
+    builder.hidden(!wants_hidden).follow_links(false).require_git(false);
+    builder.filter_entry(move |entry| may_enter(entry) && !is_kept(entry, &kept));
     // With either of the first two, the walker reads the ignore files of all folders above.
     builder.git_ignore(is_filtered).ignore(is_filtered).parents(is_filtered);
     // These read files outside of the folder, or files that an untrusted `.git` file names.
     builder.git_global(false).git_exclude(false);
     builder
+}
+
+/// Whether the user keeps it from the assistant. The base was looked at before.
+fn is_kept(entry: &DirEntry, kept: &Checker) -> bool {
+    let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+    entry.depth() > 0 && kept.kept_by(entry.path(), is_folder).is_some()
 }
 
 fn may_enter(entry: &DirEntry) -> bool {

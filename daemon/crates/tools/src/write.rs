@@ -37,14 +37,14 @@ impl Write {
     }
 }
 
-fn plan(args: WriteArguments, cwd: &Path, home: &Path) -> Result<Change, String> {
+fn plan(args: WriteArguments, cwd: &Path, options: &ToolOptions) -> Result<Change, String> {
     if args.path.ends_with('/') {
         return Err("argument `path` names a folder, not a file".into());
     }
     if args.content.len() as u64 > change::FILE_MAX_BYTES {
         return Err(format!("argument `content` is longer than {} bytes", change::FILE_MAX_BYTES));
     }
-    let path = path::resolve(&args.path, cwd, home)?;
+    let path = path::resolve_open(&args.path, cwd, options)?;
     let before = change::original(&path)?;
     Ok(Change { path, before, after: args.content })
 }
@@ -62,13 +62,13 @@ impl Tool for Write {
     fn intent(&self, args: &JsonObject, cwd: &Path) -> Result<Intent, String> {
         let args: WriteArguments = arguments::parse(args)?;
         let given_path = args.path.clone();
-        self.previews.intent(&plan(args, cwd, &self.options.home)?, &given_path)
+        self.previews.intent(&plan(args, cwd, &self.options)?, &given_path)
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
         let args: WriteArguments = arguments::parse(args)?;
-        let (cwd, home) = (context.runner.cwd(), self.options.home.clone());
-        self.previews.apply(context.cancel, move || plan(args, &cwd, &home)).await
+        let (cwd, options) = (context.runner.cwd(), self.options.clone());
+        self.previews.apply(context.cancel, move || plan(args, &cwd, &options)).await
     }
 }
 

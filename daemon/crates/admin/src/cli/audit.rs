@@ -297,6 +297,7 @@ fn said(event: &Event, result: ActionResult<'_>, home: &Path) -> (String, Vec<St
                 Deed::Run => format!("$ {}", shown(text)),
                 Deed::Write => format!("write {}", place(text)),
                 Deed::Read => format!("read {}", place(text)),
+                Deed::Foreign => shown(text),
             };
             let mut facts = vec![result.end.unwrap_or("end unknown").to_owned(), format!("in {}", place(cwd))];
             // The question is printed before it, with its reasons.
@@ -316,6 +317,10 @@ fn said(event: &Event, result: ActionResult<'_>, home: &Path) -> (String, Vec<St
         }
         Event::Refused { tool, text, reason, .. } => {
             (format!("not done: {} {}", shown(tool), shown(text)), vec![shown(reason)])
+        }
+        Event::HookObjected { on, tool, hook, reason } => {
+            let facts = vec![shown(on), shown(tool), shown(reason)];
+            (format!("hook objected: {}", shown(hook)), facts)
         }
         Event::RanWithoutLock { call, first_run } => {
             (format!("ran again without the lock: call {}", shown(call)), vec![shown(first_run)])

@@ -15,7 +15,7 @@ fn shown(window_tokens: Option<u64>) -> ShownContext {
     let mut around = Surroundings::default();
     around.standing.identity = "Be brief.".into();
     around.skipped.push(Skipped { path: "/srv/SOUL.md".into(), reason: "is not text".into() });
-    let skill = Skill { name: "x".into(), description: "y".into(), path: "/x".into(), project: None };
+    let skill = Skill { name: "x".into(), description: "y".into(), path: "/x".into(), ..Skill::default() };
     around.standing.skills.push(skill);
     let rows = rows(&fixed, &messages);
     ShownContext { session: None, fixed, rows, around: around.into(), question }

@@ -16,7 +16,6 @@ use super::{
     Failure,
     record::{self, command::Command},
 };
-use crate::prompt;
 
 /// Heads the list, behind `id`.
 const HEADING: &str = "command; when, outcome, folder, approval, question";
@@ -48,7 +47,7 @@ pub struct HistoryArgs {
 
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &HistoryArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    if !args.plain && !args.json && !prompt::is_unpaged() {
+    if !args.plain && !args.json && !cohab_prompt::is_unpaged() {
         match pick::run(args, paths, &Zoned::now(), output) {
             // No terminal, or no commands.
             Ok(None) => {}

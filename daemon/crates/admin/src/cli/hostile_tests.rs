@@ -2,6 +2,10 @@
 
 use clap::CommandFactory as _;
 use cohab_agent::tasks::{Status, Task};
+use cohab_graph::{
+    conformance::new_run,
+    port::{NewRun, RunStore as _},
+};
 use cohab_memory::{
     blocks::{
         conformance::block,
@@ -25,14 +29,16 @@ use cohab_store::{
         event::{Approval, Event},
         steps::{AgentState, Checkpoint, CheckpointStore as _, Metadata, Step, StepStatus, StepType, Turn},
     },
+    watchers::{FiringRow, NewWatcher, WatcherStore},
 };
 use cohab_text::{sanitize::sanitize, terminal_attack_fixtures::HOSTILE};
+use cohab_work::flows::FlowRuns;
 
 use super::testing::{Home, at, call, question, result};
 use super::*;
 
 /// Commands that print untrusted text from disk. Of the others `run`, `setup`, `models`, `probe-model`, `who`, `jobs` and `stores` ask
-/// services, and `definitions` prints only cohab's own texts.
+/// services, `tool` asks programs, `mcp-shell` passes bytes on, and `definitions` prints only cohab's own texts.
 const READING: &[&[&str]] = &[
     &["sessions"],
     &["sessions", "--json"],
@@ -46,8 +52,17 @@ const READING: &[&[&str]] = &[
     &["trace"],
     &["trace", "--json"],
     &["trace", "--output", "1"],
-    &["tasks"],
-    &["tasks", "--json"],
+    &["watch"],
+    &["watch", "list", "--json"],
+    &["todo"],
+    &["todo", "--json"],
+    &["hooks"],
+    &["hooks", "--json"],
+    &["mcp", "list"],
+    &["mcp", "list", "--json"],
+    &["mcp", "show", "evil"],
+    &["agents"],
+    &["agents", "--json"],
     &["memory"],
     &["memory", "--json"],
     &["memory", "search", "found"],
@@ -56,6 +71,8 @@ const READING: &[&[&str]] = &[
     &["memory", "blocks", "show", "evil"],
     &["memory", "blocks", "history", "evil"],
     &["memory", "export"],
+    &["flow", "list"],
+    &["flow", "list", "--json"],
     &["usage", "--since", "2026-01-01", "--by", "model"],
     &["usage", "--since", "2026-01-01", "--by", "session"],
     &["usage", "--since", "2026-01-01", "--by", "model", "--json"],
@@ -82,6 +99,24 @@ const READING: &[&[&str]] = &[
 /// Those of them without output for that home: nothing was interrupted, changed or trusted.
 const QUIET: &[&str] = &["resume", "context", "undo", "diff", "trust", "stats"];
 
+/// A file of hooks that holds `text` wherever it can.
+fn write_hooks(home: &Home, text: &str) {
+    let hook = serde_json::json!({"type": "command", "command": text});
+    let hooks = serde_json::json!({"Stop": [{"hooks": [hook, {"type": text}]}], text: []});
+    std::fs::create_dir_all(&home.paths.config_dir).expect("it is made");
+    let file = home.paths.config_dir.join("hooks.json");
+    std::fs::write(&file, serde_json::json!({"hooks": hooks}).to_string()).expect("it is written");
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("it is ours");
+}
+
+/// Settings with a server and an agent whose command lines hold `text`.
+fn write_settings(home: &Home, text: &str) {
+    let word = toml_edit::Value::from(text);
+    let table = |name: &str| format!("[{name}.evil]\ncommand = {word}\nargs = [{word}]\n");
+    let file = home.paths.config_file();
+    std::fs::write(&file, table("mcp") + &table("agents")).expect("it is written");
+}
+
 /// A home in which every foreign text holds `evil`.
 fn home(evil: &str) -> Home {
     let home = Home::empty();
@@ -105,6 +140,8 @@ fn home(evil: &str) -> Home {
         Event::Ended { reason: text() },
     ];
     home.turn(&text(), "t1", 0, &text(), &events);
+    write_hooks(&home, &text().replace('\0', ""));
+    write_settings(&home, &text());
     home.store().checkpoint(&stored_steps(&text())).expect("it is kept");
     let tasks = vec![Task { text: text(), status: Status::Pending }];
     home.store().keep_all(&[Entry::Tasks { session: text(), tasks }]).expect("they are kept");
@@ -120,8 +157,11 @@ fn home(evil: &str) -> Home {
         took_ms: Some(1),
     });
     drop(store);
+    let runs = FlowRuns::at(&home.paths.state_dir, std::sync::Arc::default());
+    drop(runs.create(&NewRun { file: text(), ..new_run(&text()) }).expect("kept"));
     audited(&home, &text());
     remembered(&home, &text());
+    watched(&home, &text());
     std::fs::create_dir_all(&home.paths.config_dir).expect("a folder");
     // Escaped as TOML wants it.
     let key = serde_json::to_string(&text()).expect("text").replace('\x7f', "\\u007f");
@@ -173,6 +213,26 @@ fn remembered(home: &Home, evil: &str) {
     store.write_block(&block, BlockDeed::Set, at(0)).expect("kept");
 }
 
+/// A watcher that has fired, with this text.
+fn watched(home: &Home, evil: &str) {
+    let text = || evil.to_owned();
+    let mut store = WatcherStore::create(&home.paths.watchers_file(), &home.paths.watchers_signal()).expect("made");
+    let watcher = NewWatcher {
+        name: Some(text()),
+        condition: text(),
+        question: Some(text()),
+        folder: evil.into(),
+        terminal: text(),
+        is_repeat: true,
+        made: at(0),
+        anchor: text(),
+        due: Some(at(9)),
+    };
+    let id = store.add(&watcher).expect("kept").expect("room");
+    let firing = FiringRow { at: at(1), summary: text(), detail: text(), anchor: text(), due: None };
+    store.fired(id, &firing).expect("kept");
+}
+
 /// One record of each kind.
 fn audited(home: &Home, evil: &str) {
     let text = || evil.to_owned();
@@ -194,6 +254,7 @@ fn audited(home: &Home, evil: &str) {
         Audited::Done { call: text(), outcome: text() },
         Audited::Done { call: "another".into(), outcome: text() },
         Audited::Refused { call: text(), tool: text(), text: text(), reason: text() },
+        Audited::HookObjected { on: text(), tool: text(), hook: text(), reason: text() },
         Audited::ModeChanged { from: text(), to: text() },
         Audited::RuleStored { rule: text() },
         Audited::RuleRemoved { rule: text() },
@@ -223,7 +284,19 @@ fn each_command_prints_clean_text_by_itself() {
 
 #[test]
 fn no_command_that_reads_is_left_out() {
-    let asking = ["run", "setup", "models", "probe-model", "definitions", "who", "jobs", "stores", "rewind"];
+    let asking = [
+        "run",
+        "setup",
+        "models",
+        "probe-model",
+        "definitions",
+        "who",
+        "jobs",
+        "stores",
+        "rewind",
+        "tool",
+        "mcp-shell",
+    ];
     for command in Cli::command().get_subcommands() {
         let name = command.get_name();
         let is_read = READING.iter().any(|args| args[0] == name);

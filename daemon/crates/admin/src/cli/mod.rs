@@ -88,10 +88,22 @@ commands! {
     trace: Trace(trace::TraceArgs);
     resume: Resume(resume::ResumeArgs);
     context: Context(context::ContextArgs);
-    tasks: Tasks(tasks::TasksArgs);
+    todo: Todo(todo::TodoArgs);
+    watch: Watch(watch::WatchArgs);
+    /// Use tools of MCP servers
+    #[command(subcommand, hide = true)]
+    mcp: Mcp(mcp::McpCommand);
     memory: Memory(memory::MemoryArgs);
+    /// Check, draw and run flows
+    #[command(subcommand, hide = true)]
+    flow: Flow(flow::FlowCommand);
     export: Export(export::ExportArgs);
     trust: Trust(trust::TrustArgs);
+    #[command(hide = true)]
+    agents: Agents(agents::AgentsArgs);
+    mcp_shell: McpShell(mcp_shell::McpShellArgs);
+    hooks: Hooks(hooks::HooksArgs);
+    tool: Tool(tool::ToolArgs);
     definitions: Definitions(definitions::DefinitionsArgs);
     resolved_model: Who(resolved_model::WhoArgs);
     jobs: Jobs(jobs::JobsArgs);
@@ -105,11 +117,13 @@ impl Command {
     /// It is `Run`: whether to detach.
     pub fn execute(self, paths: &Paths) -> Result<ExitCode, bool> {
         let errors = &mut HarmlessWriter::new(io::stderr().lock());
-        // It has its own colours.
-        if let Self::ProbeModel(args) = &self {
-            return Ok(probe_model::run(args, paths, &mut io::stdout().lock(), errors));
+        match &self {
+            // It has its own colours.
+            Self::ProbeModel(args) => Ok(probe_model::run(args, paths, &mut io::stdout().lock(), errors)),
+            // It writes the output of another program, from a thread.
+            Self::McpShell(args) => Ok(mcp_shell::run(args, paths, &mut io::sink(), errors)),
+            _ => self.run_on(paths, &mut HarmlessWriter::new(io::stdout().lock()), errors),
         }
-        self.run_on(paths, &mut HarmlessWriter::new(io::stdout().lock()), errors)
     }
 }
 

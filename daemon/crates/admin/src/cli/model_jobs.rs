@@ -96,7 +96,7 @@ mod tests {
         assert_eq!(words("tier high"), ["tier", "high", "same", "as", "main", "openai", "big-1"]);
         assert_eq!(words("role compactor"), ["role", "compactor", "cheap", "ollama", "small-1"]);
         assert_eq!(words("fallback 1"), ["fallback", "1", "spare", "automatic", "automatic"]);
-        assert_eq!(text.lines().count(), 1 + 3 + 3 + 1, "reserved roles are left out");
+        assert_eq!(text.lines().count(), 1 + 3 + 5 + 1, "reserved roles are left out");
     }
 
     #[test]

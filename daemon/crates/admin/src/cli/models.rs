@@ -11,7 +11,12 @@ use cohab_models::{
     resolution::{self, Answerer},
     resolved_endpoint::ResolvedEndpoint,
 };
+use cohab_prompt::{
+    Row, Stopped,
+    picker::{self, Picker},
+};
 use cohab_protocol::Paths;
+use cohab_setup::in_thousands;
 use cohab_text::sanitize::{escaped_json, one_line};
 use cohab_types::{environment::Variables, picked_line};
 use cohab_wires::wire::Model;
@@ -20,13 +25,6 @@ use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Failure, ModelFlags, model_jobs};
-use crate::{
-    prompt::{
-        Row, Stopped,
-        picker::{self, Picker},
-    },
-    setup::in_thousands,
-};
 
 /// Widest column of names: with the others it fits 80 columns.
 const MAX_NAME_COLUMNS: usize = 52;

@@ -14,7 +14,7 @@ use cohab_models::resolution::Choice;
 use cohab_protocol::Paths;
 
 use super::{Failure, ModelFlags};
-use crate::probe::{self, Show, json::JsonLines, text::Lines};
+use cohab_setup::probe::{self, Show, json::JsonLines, text::Lines};
 
 /// Longest prompt from standard input, in bytes.
 const PROMPT_MAX_BYTES: u64 = 4 * 1024 * 1024;

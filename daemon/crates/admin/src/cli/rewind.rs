@@ -21,7 +21,7 @@ use self::{
     shell::{KnownTurns, ShellPart},
 };
 use super::{Failure, record, sessions::resume, undo};
-use crate::prompt::{
+use cohab_prompt::{
     Prompt as _, Row, Screen, Stopped, is_colored,
     picker::{self, Picker},
 };

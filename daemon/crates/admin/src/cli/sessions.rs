@@ -20,7 +20,6 @@ use jiff::{Timestamp, Zoned};
 use serde_json::json;
 
 use super::{Failure, export, record};
-use crate::prompt;
 
 /// List, show, search, resume, fork, export and remove conversations
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
@@ -129,7 +128,7 @@ fn days(text: &str) -> Result<u32, String> {
 /// Runs it. Exit status: 0 done, 1 no such session or the store cannot be used, 3 the output is closed.
 pub fn run(args: &SessionsArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
     let ListArgs { words, plain, json, pick, .. } = &args.list;
-    let is_plain = *plain || *json || !words.is_empty() || prompt::is_unpaged() && !pick;
+    let is_plain = *plain || *json || !words.is_empty() || cohab_prompt::is_unpaged() && !pick;
     if args.command.is_none() && !is_plain {
         match pick::run(&args.list, paths, &Zoned::now(), output) {
             // No terminal, or no sessions.

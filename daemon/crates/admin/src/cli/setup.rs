@@ -8,15 +8,13 @@ use std::{
 use clap::Args;
 use cohab_config::model_settings::KeyStore;
 use cohab_models::key_store::KeyStores;
+use cohab_prompt::{Plain, Prompt, Screen, Terminal};
 use cohab_protocol::Paths;
 use secrecy::SecretString;
 use serde_json::json;
 
 use super::{CANCELLED, complain};
-use crate::{
-    prompt::{self, Plain, Prompt, Screen, Terminal},
-    setup::{self, Given, GivenKey, Setup, SetupError},
-};
+use cohab_setup::{Given, GivenKey, Setup, SetupError};
 
 /// Longest key from standard input, in bytes.
 const KEY_MAX_BYTES: u64 = 8 * 1024;
@@ -97,9 +95,9 @@ fn set_up(args: SetupArgs, paths: &Paths, output: &mut dyn Write) -> Result<(), 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(SetupError::Terminal)?;
     if let Some(terminal) = terminal {
         let mut prompt = prompt_at(terminal);
-        return runtime.block_on(setup::interactive(&setup, prompt.as_mut())).map(drop);
+        return runtime.block_on(cohab_setup::interactive(&setup, prompt.as_mut())).map(drop);
     }
-    let done = runtime.block_on(setup::scripted(&setup))?;
+    let done = runtime.block_on(cohab_setup::scripted(&setup))?;
     let written = if as_json { tell_as_json(&done, output) } else { tell(&done, output) };
     written.map_err(SetupError::Terminal)
 }
@@ -145,14 +143,14 @@ fn key_from_stdin() -> Result<SecretString, SetupError> {
 
 /// A live area, or plain lines on a limited terminal or at the user's request.
 fn prompt_at(terminal: Terminal) -> Box<dyn Prompt> {
-    if prompt::can_draw() {
-        Box::new(Screen::new(terminal, prompt::is_colored()))
+    if cohab_prompt::can_draw() {
+        Box::new(Screen::new(terminal, cohab_prompt::is_colored()))
     } else {
         Box::new(Plain::new(terminal))
     }
 }
 
-fn tell(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {
+fn tell(done: &cohab_setup::Done, output: &mut dyn Write) -> io::Result<()> {
     if let Some((took_ms, text)) = &done.test {
         writeln!(output, "Test: answered in {took_ms} ms: {text}")?;
     }
@@ -168,7 +166,7 @@ fn tell(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {
     output.flush()
 }
 
-fn tell_as_json(done: &setup::Done, output: &mut dyn Write) -> io::Result<()> {
+fn tell_as_json(done: &cohab_setup::Done, output: &mut dyn Write) -> io::Result<()> {
     let saved = &done.saved;
     let value = |name: &str| {
         let found = saved.settings.iter().find(|(known, _)| known == name);

@@ -2,15 +2,19 @@
 //!
 //! Prints a JSON list, an object for each: `name`, `path`, `is_there`; if it is, `bytes`, `version` and `known_version` (of this
 //! release), `is_checked` (false: there was no time to check all of it), `kept` (the path of a broken file that was kept next to its
-//! replacement; or null); and if it cannot be used `message` and `hint`.
+//! replacement; or null); and if it cannot be used `message` and `hint`. A file of hooks is in the list only if it is broken.
 
-use std::{io::Write, process::ExitCode};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Args;
 use cohab_protocol::Paths;
 use cohab_store::{
     Database, StoreError, health::Health, knowledge::SqliteKnowledge, memory::SqliteMemory, past::SqlitePast,
-    sessions::SqliteStore,
+    sessions::SqliteStore, watchers::WatcherStore,
 };
 use serde_json::{Value, json};
 
@@ -21,30 +25,41 @@ use super::Failure;
 #[command(hide = true)]
 pub struct StoresArgs {}
 
+/// A store file.
+struct Store {
+    /// Its name in the report.
+    name: &'static str,
+    file: fn(&Paths) -> PathBuf,
+    health: fn(&Path) -> Result<Option<Health>, StoreError>,
+    /// Whether users may well never have it; then it is reported only if it is there.
+    is_optional: bool,
+}
+
+const STORES: [Store; 6] = [
+    Store { name: "sessions", file: Paths::sessions_file, health: SqliteStore::health, is_optional: false },
+    Store { name: "usage", file: Paths::usage_file, health: Database::health, is_optional: false },
+    Store { name: "memory", file: Paths::memory_file, health: SqliteMemory::health, is_optional: true },
+    Store { name: "past", file: Paths::past_file, health: SqlitePast::health, is_optional: true },
+    Store { name: "knowledge", file: Paths::knowledge_file, health: SqliteKnowledge::health, is_optional: true },
+    Store { name: "watchers", file: Paths::watchers_file, health: WatcherStore::health, is_optional: true },
+];
+
+impl Store {
+    fn report(&self, paths: &Paths) -> Option<Value> {
+        let path = (self.file)(paths);
+        (!self.is_optional || path.exists()).then(|| told(self.name, &path, (self.health)(&path)))
+    }
+}
+
 /// Runs it.
 pub fn run(_: &StoresArgs, paths: &Paths, output: &mut dyn Write, errors: &mut dyn Write) -> ExitCode {
-    let (sessions, usage) = (paths.sessions_file(), paths.usage_file());
-    let mut stores = vec![
-        told("sessions", &sessions, SqliteStore::health(&sessions)),
-        told("usage", &usage, Database::health(&usage)),
-    ];
-    let (memory, past) = (paths.memory_file(), paths.past_file());
-    // Many users state no facts, and memory may be off.
-    if memory.exists() {
-        stores.push(told("memory", &memory, SqliteMemory::health(&memory)));
-    }
-    if past.exists() {
-        stores.push(told("past", &past, SqlitePast::health(&past)));
-    }
-    let knowledge = paths.knowledge_file();
-    if knowledge.exists() {
-        stores.push(told("knowledge", &knowledge, SqliteKnowledge::health(&knowledge)));
-    }
+    let stores = STORES.iter().filter_map(|store| store.report(paths));
+    let stores: Vec<Value> = stores.chain(super::hooks::faults(paths)).collect();
     let written = writeln!(output, "{}", Value::from(stores)).map_err(Failure::from);
     super::finish(written, output, errors)
 }
 
-fn told(name: &str, path: &std::path::Path, health: Result<Option<Health>, StoreError>) -> Value {
+fn told(name: &str, path: &Path, health: Result<Option<Health>, StoreError>) -> Value {
     let mut told = json!({"name": name, "path": path.to_string_lossy(), "is_there": true});
     match health {
         Ok(None) => told["is_there"] = false.into(),
@@ -93,6 +108,9 @@ mod tests {
         SqliteKnowledge::create(&home.paths.knowledge_file(), &home.paths.memory_key_dir()).expect("it is made");
         let told = shown(&home);
         assert_eq!((&told[4]["name"], &told[4]["is_checked"]), (&json!("knowledge"), &json!(true)));
+        WatcherStore::create(&home.paths.watchers_file(), &home.paths.watchers_signal()).expect("it is made");
+        let told = shown(&home);
+        assert_eq!((&told[5]["name"], &told[5]["is_checked"]), (&json!("watchers"), &json!(true)));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use cohab_store::sessions::{
     SessionRow, id,
     steps::{AgentStatus, CheckpointStore, ExecutionResult, Step, StepStatus, StepType, Turn},
 };
+use cohab_teams::report_steps;
 use cohab_text::sanitize::{escaped_json, one_line};
 use jiff::Zoned;
 use serde_json::json;
@@ -160,9 +161,9 @@ fn tokens(sent: Option<u64>, received: Option<u64>) -> Option<String> {
     is_known.then(|| format!("{} in, {} out", count(sent), count(received)))
 }
 
-/// Calls are listed below the model's step that made them.
+/// Calls are listed below the model's step that made them, the steps of a subagent below the call that sent it.
 fn tree(steps: &[Step], is_alive: bool, columns: Option<usize>, gutter: Option<&Gutter<'_>>, out: &mut String) {
-    let mut show = |step: &Step, first: &str, next: &str| {
+    let show = |step: &Step, first: &str, next: &str, out: &mut String| {
         let (bar, blank) = gutter.map(|gutter| (gutter.bar(step), gutter.blank())).unwrap_or_default();
         paragraph((&format!("{bar}{first}"), &format!("{blank}{next}")), &line(step, is_alive), columns, out);
     };
@@ -172,10 +173,17 @@ fn tree(steps: &[Step], is_alive: bool, columns: Option<usize>, gutter: Option<&
         let (branch, trunk) = branches(index + 1 == roots.len());
         let children: Vec<&Step> = steps.iter().filter(|step| step.metadata.parent == Some(root.number)).collect();
         let (_, below) = branches(children.is_empty());
-        show(root, branch, &format!("{trunk}{below}"));
+        show(root, branch, &format!("{trunk}{below}"), out);
         for (index, child) in children.iter().enumerate() {
             let (branch, below) = branches(index + 1 == children.len());
-            show(child, &format!("{trunk}{branch}"), &format!("{trunk}{below}  "));
+            show(child, &format!("{trunk}{branch}"), &format!("{trunk}{below}  "), out);
+            let steps: Vec<&str> = report_steps(child.output.as_deref().unwrap_or_default()).collect();
+            for (index, step) in steps.iter().enumerate() {
+                let (branch, beneath) = branches(index + 1 == steps.len());
+                let blank = gutter.map(Gutter::blank).unwrap_or_default();
+                let start = format!("{blank}{trunk}{below}");
+                paragraph((&format!("{start}{branch}"), &format!("{start}{beneath}")), step, columns, out);
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use clap::Args;
 use cohab_assembly::wiring::home;
 use cohab_context::{
     trust::{TrustError, TrustedFolders},
-    workspace::{count_project_skills, instructions, root_of},
+    workspace::{instructions_of, root_of},
 };
 use cohab_protocol::Paths;
 use cohab_text::sanitize::{escaped_json, one_line};
@@ -23,9 +23,10 @@ use super::Failure;
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "cohab uses the identity files (AGENT.md, IDENTITY.md, SOUL.md, USER.md, SHIELD.md) and the skills \
-        (.cohab/skills) of a trusted project; all folders below it are trusted, too. Notes (AGENTS.md) are sent to \
+        and custom commands (in .cohab, .agents and .claude) of a trusted project; all folders below it are trusted, too. Notes (AGENTS.md) are sent to \
         the model for every project, marked as written by someone else. No project, trusted or not, can set the \
-        model, its address or keys, or let anything run without a question."
+        model, its address or keys, or let anything run without a question; its hooks need your consent to what they \
+        hold (`cohab hooks allow`)."
 )]
 pub struct TrustArgs {
     /// Folder to trust [default: the current project]
@@ -61,7 +62,7 @@ fn done(args: &TrustArgs, trust: &TrustedFolders) -> Result<String, Failure> {
         return Ok(format!("No longer trusted: {}.\n", shown(&folder)));
     }
     let folder = trust.add(&folder).map_err(|error| failure(&error))?;
-    let used = match instructions(&folder, count_project_skills(&folder)) {
+    let used = match instructions_of(&folder) {
         Some(instructions) => format!("cohab uses its {instructions} from the next question on."),
         None => "It has no instructions for the assistant yet.".to_owned(),
     };

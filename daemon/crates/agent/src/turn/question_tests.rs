@@ -77,7 +77,7 @@ fn attachments(commands: &[&str]) -> Attachments {
         let all: Vec<&str> = results.iter().map(|result| result.content.as_str()).collect();
         format!("{} of {}: {question}", all.join(", "), calls.len())
     };
-    Attachments { calls: commands.iter().map(call).collect(), fold }
+    Attachments { calls: commands.iter().map(call).collect(), fold, is_check: false }
 }
 
 #[tokio::test]

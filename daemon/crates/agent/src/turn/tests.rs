@@ -461,3 +461,5 @@ mod news;
 mod overflow;
 #[path = "question_tests.rs"]
 mod question;
+#[path = "stop_tests.rs"]
+mod stop;

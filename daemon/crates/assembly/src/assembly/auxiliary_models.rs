@@ -1,7 +1,7 @@
 //! Auxiliary models sum conversations up and name them; each has its accounting. They do not answer turns.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex},
 };
 
@@ -95,6 +95,26 @@ impl Assembly {
         self.withheld(move || cwd.clone())
     }
 
+    /// A model beside the main one, ready to be asked and accounted for; `role` is absent for the main one itself. `whom` are the session
+    /// and the turn.
+    pub(super) async fn beside(
+        &self,
+        role: Option<Role>,
+        provider: Arc<dyn ModelProvider>,
+        resolved: &Resolved,
+        cwd: &Path,
+        whom: (&str, &str),
+    ) -> Summarizer {
+        let clerk = AuxiliaryModel {
+            role,
+            provider,
+            settings: resolved.settings.clone(),
+            store: Arc::clone(&self.parts.store),
+            withheld: self.withheld_at(cwd.to_owned()),
+        };
+        clerk.ready(whom.0.to_owned(), whom.1.to_owned()).await
+    }
+
     /// The model of the role, else the main one.
     pub(super) async fn summing(
         &self,
@@ -104,15 +124,9 @@ impl Assembly {
         turn: String,
     ) -> Summarizer {
         let own = resolved.pool.of_role(Role::Compactor).await;
-        let is_main = own.is_none();
-        let clerk = AuxiliaryModel {
-            role: (!is_main).then_some(Role::Compactor),
-            provider: own.unwrap_or_else(|| Arc::clone(main)),
-            settings: resolved.settings.clone(),
-            store: Arc::clone(&self.parts.store),
-            withheld: self.withheld_at(session.cwd()),
-        };
-        clerk.ready(session.key().to_string(), turn).await
+        let role = own.as_ref().map(|_| Role::Compactor);
+        let provider = own.unwrap_or_else(|| Arc::clone(main));
+        self.beside(role, provider, resolved, &session.cwd(), (&session.key().to_string(), &turn)).await
     }
 
     /// Who names conversations, got ready when it is asked for; `None` if no model has that role.
@@ -134,6 +148,17 @@ impl Assembly {
         }))
     }
 
+    /// The model that was chosen; a server on this machine only if the user agreed to it before.
+    pub(super) fn agreed(&self, choice: Choice) -> Arc<dyn ModelProvider> {
+        match choice {
+            Choice::Ready(provider) => provider,
+            Choice::AskLocal { found, provider, .. } if self.known_servers.contains(&found.url, &found.server) => {
+                provider
+            }
+            Choice::AskLocal { otherwise, .. } => otherwise,
+        }
+    }
+
     /// Shortens the conversation at the user's request.
     pub(super) async fn shorten_now(
         &self,
@@ -141,13 +166,7 @@ impl Assembly {
         messages: &[Message],
     ) -> Result<(Shortened, TokenUsage), TurnError> {
         let resolved = self.resolve(&session.variables()).await?;
-        let main = match resolved.choice.clone() {
-            Choice::Ready(provider) => provider,
-            Choice::AskLocal { found, provider, .. } if self.known_servers.contains(&found.url, &found.server) => {
-                provider
-            }
-            Choice::AskLocal { otherwise, .. } => otherwise,
-        };
+        let main = self.agreed(resolved.choice.clone());
         let summing = self.summing(&resolved, &main, session, uuid::Uuid::now_v7().to_string()).await;
         let spent = Spent::default();
         let compactor = summing.compactor(resolved.settings.context.strategy, &spent);

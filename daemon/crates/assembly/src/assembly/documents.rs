@@ -9,6 +9,7 @@ use std::{
     thread,
 };
 
+use cohab_context::{ignore_rules::IgnoreRules, workspace::OWN_IGNORE};
 use cohab_memory::knowledge::search::{KnowledgeLookup, RankedPassage, search};
 use cohab_model_api::Secrets;
 use cohab_protocol::Paths;
@@ -42,7 +43,8 @@ impl Documents {
     /// Blocks.
     fn find(&self, wanted: &KnowledgeLookup, home: &Path) -> Result<Vec<RankedPassage>, StoreError> {
         let Some(mut store) = self.open()? else { return Ok(Vec::new()) };
-        let mut learner = Learner { secrets: &self.secrets, home, progress: &mut |_, _| {} };
+        let ignore = &self.ignore_rules(home);
+        let mut learner = Learner { secrets: &self.secrets, home, ignore, progress: &mut |_, _| {} };
         let later = refresh_before_search(&mut learner, &mut store, wanted.folder.as_deref(), Timestamp::now())?;
         let found = search(&store, wanted)?;
         if !later.is_empty() && !self.is_reading.swap(true, Ordering::AcqRel) {
@@ -56,6 +58,10 @@ impl Documents {
         Ok(found)
     }
 
+    fn ignore_rules(&self, home: &Path) -> IgnoreRules {
+        IgnoreRules::new(home.to_owned(), self.paths.config_dir.join(OWN_IGNORE))
+    }
+
     fn open(&self) -> Result<Option<SqliteKnowledge>, StoreError> {
         SqliteKnowledge::open_existing(&self.paths.knowledge_file(), &self.paths.memory_key_dir())
     }
@@ -67,7 +73,8 @@ impl Documents {
             Ok(None) => return,
             Err(error) => return tracing::warn!(%error, "documents could not be read again"),
         };
-        let mut learner = Learner { secrets: &self.secrets, home, progress: &mut |_, _| {} };
+        let ignore = &self.ignore_rules(home);
+        let mut learner = Learner { secrets: &self.secrets, home, ignore, progress: &mut |_, _| {} };
         for root in roots {
             if let Err(fault) = learner.refresh(&mut store, root, Timestamp::now(), u64::MAX) {
                 tracing::warn!(?fault, root = %root.display(), "documents could not be read again");

@@ -8,8 +8,10 @@
 //! - [`Watch`] labels the conversation before [`Reading`] scans it; [`Spotlight`] marks results before [`Window`] measures the request.
 //! - [`Reading`] is inside of [`Inbound`], which takes out the letters that it looks for; [`Spooling`] stores what [`Inbound`] has cleaned.
 //! - [`UserActivity`], [`SelfCorrection`] and [`LastAnswer`] are in the order in which the model reads their notes.
+//! - [`TurnHooks`] is outside of the gate, which judges what hooks let pass, and inside of [`Inbound`]: a hook sees results as they are.
 //! - [`ProposedCallRecorder`] is outside of the gate and [`ApprovedCallRecorder`] inside of it. [`Unfilled`] is before the gate: no question
 //!   is asked about what cannot run. [`ExecutionTaint`] is behind it: the gate judges a call by what was read before.
+//! - An agent's [`AgentTurn`] is the last of all: a call that reaches it runs.
 //! - [`Pause`] is on both sides of the gate, as the user may hold a turn while a card is open; so [`OldYes`] is behind the second one.
 //! - [`Spans`] is behind all that waits for the user. [`KeepFiles`] is behind all else that denies, [`Audit`] behind that, and
 //!   [`IntentJournal`] is innermost: what it writes happens.
@@ -20,9 +22,10 @@ use std::{
     sync::{Arc, Mutex, atomic::AtomicU32},
 };
 
+use cohab_acp::AgentTurn;
 use cohab_agent::{
-    TurnPorts, TurnStack,
-    port::{Addition, Approver, TakeAdditions},
+    Goal, TurnPorts, TurnStack,
+    port::{Addition, Approver, TakeAdditions, TakeSpent},
 };
 use cohab_config::model_table::Prices;
 use cohab_context::{
@@ -40,6 +43,7 @@ use cohab_guard::{
     spotlight::Spotlight,
     taint::{ExecutionTaint, Watch},
 };
+use cohab_hooks::{compactor::HookedCompactor, turn::TurnHooks};
 use cohab_model_api::ModelProvider;
 use cohab_models::fallback::FallbackChain;
 use cohab_policy::{Lock, user_rules::RuleSource as _};
@@ -73,10 +77,10 @@ use cohab_runtime::{
     },
 };
 use cohab_sandbox::lock;
-use cohab_session::{PRIVATE_QUESTION, TurnParts};
+use cohab_session::{Accounted, PRIVATE_QUESTION, QuestionKind, TurnParts};
 use cohab_shell_state::shell::Shell;
 use cohab_store::{backups::Backups, spool::Spool};
-use cohab_types::confined_programs::ConfinedPrograms;
+use cohab_teams::Handoffs;
 use jiff::Zoned;
 
 use super::{Assembly, Resolved};
@@ -103,6 +107,12 @@ pub(super) struct MiddlewareStack<'a> {
     pub reach: Option<SandboxReach>,
     /// Estimate of the system prompt and of all tools.
     pub beside_tokens: u64,
+    /// The agents that may take over the turn.
+    pub handoffs: Handoffs,
+    /// The hooks of the user.
+    pub hooks: Option<Arc<TurnHooks>>,
+    /// The agent that answers in the place of a model.
+    pub agent: Option<Arc<AgentTurn>>,
 }
 
 impl MiddlewareStack<'_> {
@@ -118,8 +128,8 @@ impl MiddlewareStack<'_> {
         let spool = Spool::at(&self.assembly.paths.state_dir);
         let outputs = spool.folder(&session.key().to_string());
         stack.observe(Arc::new(self.watch(outputs.clone())));
-        // The built-in assistant reads results by their form.
-        if !is_offline {
+        // The built-in assistant reads results by their form, and an agent gets them as they are.
+        if !is_offline && self.agent.is_none() {
             let keys = self.assembly.spotlight.clone();
             stack.change(Arc::new(Spotlight { keys, session: session.key().to_string() }));
         }
@@ -137,11 +147,13 @@ impl MiddlewareStack<'_> {
             stack.observe(Arc::clone(&replay) as _);
             ports.known_answers = Some(replay);
         }
+        self.around_the_question(&mut stack, &mut ports).await;
         self.naming().into_iter().for_each(|naming| stack.observe(Arc::new(naming)));
         let room = self.room();
         let window = Arc::new(Window::new(Arc::clone(&self.assembly.parts.store), Box::new(move || room().0)));
         stack.change_and_observe(Arc::clone(&window));
-        if !is_offline {
+        // An agent keeps its conversation itself.
+        if !is_offline && self.agent.is_none() {
             stack.change(Arc::new(self.compaction(Arc::clone(&window), &spans).await));
         }
         if let Some(fallback) = &self.fallback {
@@ -168,14 +180,39 @@ impl MiddlewareStack<'_> {
             )));
             stack.change(Arc::new(LastAnswer::default()));
         }
+        if let Some(hooks) = &self.hooks {
+            stack.change_and_observe(Arc::clone(hooks));
+            ports.before_stop = Some(Arc::clone(hooks) as _);
+        }
         self.around_calls(&mut stack, outputs, pause, spans);
         (stack, ports)
+    }
+
+    /// What the kind of the question brings, and the others who work on it.
+    async fn around_the_question(&self, stack: &mut TurnStack, ports: &mut TurnPorts) {
+        if self.parts.kind == QuestionKind::Debate && !self.provider.info().is_offline {
+            let approver = Arc::clone(&self.approver);
+            let debate = self.assembly.debate(self.resolved, self.provider, self.parts, approver).await;
+            ports.known_answers = Some(Arc::new(debate));
+        }
+        if let QuestionKind::Goal { check } = &self.parts.kind {
+            let goal = Arc::new(Goal::new(check));
+            stack.observe(Arc::clone(&goal) as _);
+            ports.goal = Some(goal);
+        }
+        ports.spent_beside = self.parts.team.as_ref().map(|(_, team)| {
+            let team = team.clone();
+            Arc::new(move || team.take_spent()) as TakeSpent
+        });
+        if !self.handoffs.agents().is_empty() {
+            stack.change(Arc::new(self.handoffs.clone()));
+        }
     }
 
     /// What stands around a call itself: permission and records.
     fn around_calls(self, stack: &mut TurnStack, outputs: PathBuf, pause: Arc<Pause>, spans: Arc<Spans>) {
         let (session, recorder) = (Arc::clone(&self.parts.session), Arc::clone(&self.parts.recorder));
-        let audit = self.audit.clone();
+        let (audit, agent) = (self.audit.clone(), self.agent.clone());
         let keep_files = KeepFiles::new(KeptTurn {
             backups: Backups::at(&self.assembly.paths.state_dir),
             session: session.key().to_string(),
@@ -202,13 +239,19 @@ impl MiddlewareStack<'_> {
         stack.change_and_observe(Arc::new(keep_files));
         audit.into_iter().for_each(|audit| stack.observe(audit));
         stack.observe(Arc::new(IntentJournal(recorder)));
+        agent.into_iter().for_each(|agent| stack.observe(agent));
     }
 
     /// What the user adds to the turn; the model reads it with its next call.
     fn additions(&self) -> TakeAdditions {
-        let session = Arc::clone(&self.parts.session);
-        let addition = |words: String| Addition { message: addition::message(&words), words };
-        Arc::new(move || session.take_additions().into_iter().map(addition).collect())
+        let (session, hooks) = (Arc::clone(&self.parts.session), self.hooks.clone());
+        Arc::new(move || {
+            let addition = |words: String| {
+                hooks.iter().for_each(|hooks| hooks.added(&words));
+                Addition { message: addition::message(&words), words }
+            };
+            session.take_additions().into_iter().map(addition).collect()
+        })
     }
 
     /// The words that stand for the turn next to what it changed.
@@ -272,8 +315,12 @@ impl MiddlewareStack<'_> {
         let summing = assembly.summing(resolved, provider, &parts.session, parts.turn_id.to_string()).await;
         let spent = Spent::default();
         let settings = resolved.settings.context;
+        let mut compactor = spans.around(summing.compactor(settings.strategy, &spent), spent.clone());
+        if let Some(hooks) = self.hooks.clone() {
+            compactor = Arc::new(HookedCompactor { inner: compactor, hooks, trigger: "auto" });
+        }
         Compaction {
-            compactor: spans.around(summing.compactor(settings.strategy, &spent), spent.clone()),
+            compactor,
             window,
             settings,
             beside_tokens: self.beside_tokens,
@@ -292,7 +339,7 @@ impl MiddlewareStack<'_> {
         }
         let store = &self.assembly.parts.store;
         store.ready().await;
-        let (session, turn) = (self.parts.session.key().to_string(), self.parts.turn_id.to_string());
+        let Accounted { session, turn } = self.parts.accounted();
         let room = self.room();
         let answered = move || {
             let (ModelCapacity { model, .. }, prices) = room();
@@ -349,7 +396,7 @@ impl MiddlewareStack<'_> {
         let MiddlewareStack { assembly, parts, provider, resolved, .. } = self;
         let mut history = DefaultHasher::new();
         parts.session.history().hash(&mut history);
-        (resolved.settings.is_cache_on && !provider.info().is_offline).then(|| CacheReplay {
+        (resolved.settings.is_cache_on && !provider.info().is_offline && self.agent.is_none()).then(|| CacheReplay {
             cache: Arc::clone(&assembly.answers),
             provider: Arc::clone(provider),
             sink: Arc::clone(&parts.sink),
@@ -376,6 +423,7 @@ impl MiddlewareStack<'_> {
         let mut told = DefaultHasher::new();
         system_prompt(standing).hash(&mut told);
         (project_notes, project_identity, self.parts.surroundings.told_skills()).hash(&mut told);
+        self.parts.kind.called().hash(&mut told);
         sections::tasks::text(&self.parts.memory.tasks.tasks()).hash(&mut told);
         sections::tone::text(&self.parts.question).hash(&mut told);
         told.finish()
@@ -386,8 +434,7 @@ impl MiddlewareStack<'_> {
         let session = &self.parts.session;
         let has_lock =
             if session.live_shell().is_some() { session.client_has_lock() } else { lock::launcher().is_ok() };
-        let takes_unknown = self.resolved.settings.guards.confined == ConfinedPrograms::All;
-        has_lock.then(|| Lock::UNNAMED.with_unknown_programs(takes_unknown))
+        has_lock.then(|| self.resolved.settings.guards.lock())
     }
 
     fn gate(self) -> Gate {

@@ -11,6 +11,7 @@ use cohab_guard::{gate::SandboxReach, repository::RepositorySettings};
 use cohab_sandbox::profile::{self, Profile, Sandbox};
 use cohab_session::session::Session;
 use cohab_session::shell::fallback::IsolatedShell;
+use cohab_types::environment::Variables;
 
 use super::{Assembly, TurnSettings};
 use crate::temporary::TemporaryFolder;
@@ -71,15 +72,19 @@ impl Assembly {
         RepositorySettings::new(&self.parts.home, &session.environment(), session.consents().clone())
     }
 
-    /// The shells of a session without a live one. Without a root only temporary files can be written.
-    pub(super) fn own_shells(&self, session: &Session, settings: &TurnSettings, root: Option<&Path>) -> OwnShells {
-        let (cwd, environment) = (session.cwd(), session.environment());
+    /// The shells in this folder with these variables, where there is no live one. Without a root only temporary files can be written.
+    pub(super) fn own_shells(
+        &self,
+        (cwd, environment): (&Path, &Variables),
+        settings: &TurnSettings,
+        root: Option<&Path>,
+    ) -> OwnShells {
         let root = root.unwrap_or(Path::new("/"));
         let sandbox = self.confining().sandbox(settings.sandbox, root, OUT_OF_OWN_SHELL);
-        let free = sandbox.confines().then(|| (self.parts.isolated_shell)(&cwd, &environment, Sandbox::none()));
+        let free = sandbox.confines().then(|| (self.parts.isolated_shell)(cwd, environment, Sandbox::none()));
         let reach = sandbox
             .keeps_writes()
             .then(|| SandboxReach { writable: sandbox.writable().to_vec(), home: self.parts.home.clone() });
-        OwnShells { confined: (self.parts.isolated_shell)(&cwd, &environment, sandbox), free, reach }
+        OwnShells { confined: (self.parts.isolated_shell)(cwd, environment, sandbox), free, reach }
     }
 }

@@ -83,6 +83,7 @@ pub(super) fn parts(chooser: Arc<dyn ProviderChooser>, store: Store) -> Parts {
             let name = fs::read_to_string(paths.config_file()).ok();
             Ok(TurnSettings {
                 output_max_bytes: 65_536,
+                mcp: Arc::default(),
                 context: ContextSettings::default(),
                 model: ModelSettings { name, ..ModelSettings::default() },
                 models: Arc::default(),

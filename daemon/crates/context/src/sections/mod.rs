@@ -6,6 +6,7 @@
 mod answers;
 mod environment;
 mod identity;
+mod instructions;
 pub mod memory;
 pub mod memory_blocks;
 mod own_identity;
@@ -24,7 +25,9 @@ mod tools;
 pub use tasks::text as tasks_text;
 
 use super::{
-    query::{ADDED, ATTACHED, DOUBTFUL_MEMORY, EARLIER, MEMORY, MEMORY_BLOCKS, Query},
+    query::{
+        ADDED, ATTACHED, DOUBTFUL_MEMORY, EARLIER, INSTRUCTIONS, MEMORY, MEMORY_BLOCKS, PROJECT_INSTRUCTIONS, Query,
+    },
     skills::Skill,
 };
 
@@ -73,6 +76,8 @@ pub const SECTIONS: &[Section] = &[
     asked("tasks", "tasks", |query| tasks_text(query.tasks)),
     asked("tone", "tone", |query| tone::text(query.question)),
     asked("piped input", "piped-input", piped_input::text),
+    asked("called instructions", INSTRUCTIONS, |query| instructions::text(query, false)),
+    asked("called project instructions", PROJECT_INSTRUCTIONS, |query| instructions::text(query, true)),
     // Filled when what the question names was read.
     asked("attached files", ATTACHED, |_| String::new()),
     // A message of its own.

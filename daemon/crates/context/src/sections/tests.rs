@@ -5,8 +5,9 @@ use cohab_agent::tasks::{Status, Task};
 
 use super::*;
 use crate::{
+    called::Called,
     git_state::GitState,
-    query::{ADDED, ATTACHED, EARLIER, Environment, PastCommand, Runtime},
+    query::{ADDED, ATTACHED, EARLIER, Environment, PROJECT_INSTRUCTIONS, PastCommand, Runtime},
     query_text::{parts, with_block},
 };
 
@@ -15,7 +16,7 @@ fn standing() -> SystemContext {
         name: name.into(),
         description: description.into(),
         path: "/home/ann/.config/cohab/skills/x/SKILL.md".into(),
-        project: None,
+        ..Skill::default()
     };
     SystemContext {
         identity: "Call me Ann.\n\nNever touch /srv.".into(),
@@ -54,9 +55,16 @@ fn whole(question: &str) -> String {
     }];
     let task = |text: &str, status| Task { text: text.into(), status };
     let tasks = [task("look", Status::Completed), task("mend it", Status::InProgress), task("test", Status::Pending)];
+    let called = Called {
+        name: "release".into(),
+        text: "The skill `release`.\nTag it.".into(),
+        is_of_project: false,
+        tools: None,
+    };
     Query {
         environment,
         runtime: Some(runtime),
+        called: Some(&called),
         history: &history,
         project_notes: Some("Use tabs."),
         project_identity: Some("Be brief."),
@@ -92,7 +100,7 @@ fn the_whole_prompt_with_all_there_is() {
 #[test]
 fn every_section_of_a_question_is_found_in_its_text_again() {
     let mut text = whole("why, damn it?");
-    for filled_later in [EARLIER, ATTACHED, ADDED] {
+    for filled_later in [EARLIER, ATTACHED, ADDED, PROJECT_INSTRUCTIONS] {
         text = with_block(&text, filled_later, "something");
     }
     let found: Vec<&str> = parts(&text).into_iter().map(|(tag, _)| tag).collect();

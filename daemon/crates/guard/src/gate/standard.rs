@@ -9,6 +9,9 @@ use cohab_policy_io::files::FileSystem;
 /// Execute permission for any user.
 const MAY_RUN: u32 = 0o111;
 
+/// The reason to ask about what another program does.
+const NOT_OURS: &str = "another program does this: cohab cannot see or undo what it changes";
+
 /// Judges an effect.
 #[must_use]
 pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
@@ -21,6 +24,7 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
             verdict
         }
         Effect::Internal => Verdict::new(Level::Allow, Vec::new()),
+        Effect::Foreign { .. } => Verdict::new(Level::Ask, vec![NOT_OURS.into()]),
     }
 }
 

@@ -1,6 +1,7 @@
 use std::{os::unix::fs::symlink, path::PathBuf, sync::Arc, time::Duration};
 
 use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver};
+use cohab_context::ignore_rules::IgnoreRules;
 use cohab_model_api::ToolCall;
 use cohab_protocol::ApprovalMode;
 use cohab_shell_state::shell::Shell;
@@ -69,7 +70,8 @@ impl World {
     fn judge(&self, tool: &str, args: &Value) -> Verdict {
         let cwd = self.home.join("work/app");
         let timeout = Duration::from_secs(1);
-        let options = ToolOptions { home: self.home.clone(), command_timeout: timeout, output_max_bytes: 1_000 };
+        let (home, ignore) = (self.home.clone(), IgnoreRules::new(self.home.clone(), self.home.join("ignore")));
+        let options = ToolOptions { home, command_timeout: timeout, output_max_bytes: 1_000, ignore };
         let tool = registry(&options).into_iter().find(|one| one.spec().name == tool).expect("a tool");
         let args = args.as_object().cloned().expect("an object");
         let intent = tool.intent(&args, &cwd).unwrap_or_else(|error| panic!("{args:?}: {error}"));

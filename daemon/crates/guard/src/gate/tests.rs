@@ -12,6 +12,8 @@ mod careful;
 mod consent;
 mod data_flow;
 mod filling;
+mod foreign;
+mod hooks;
 mod repository;
 mod sandbox;
 
@@ -20,7 +22,7 @@ fn by_first_word(effect: &Effect, _context: Context<'_>) -> Verdict {
     let text = match effect {
         Effect::RunCommand { command } => &**command,
         Effect::Read { .. } | Effect::Internal => "allow",
-        Effect::Write { .. } => "ask",
+        Effect::Write { .. } | Effect::Foreign { .. } => "ask",
     };
     let level = match text.split(' ').next().unwrap_or_default() {
         "allow" => Level::Allow,

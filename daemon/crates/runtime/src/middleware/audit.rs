@@ -177,7 +177,7 @@ impl Audit {
             let asked = Verdict::new(Level::Ask, Vec::new());
             let found = match effect {
                 Effect::RunCommand { command } => rules.apply(command, context, asked).allowed_by,
-                Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => None,
+                Effect::Read { .. } | Effect::Write { .. } | Effect::Internal | Effect::Foreign { .. } => None,
             };
             return (Consent::Rule, found.map(rule_shown).unwrap_or_default());
         }
@@ -197,6 +197,7 @@ impl Audit {
             Effect::RunCommand { command } => (Deed::Run, text(command)),
             Effect::Write { path, .. } => (Deed::Write, text(&path.to_string_lossy())),
             Effect::Read { path, .. } if judged.level > Level::Allow => (Deed::Read, text(&path.to_string_lossy())),
+            Effect::Foreign { by, action, details, .. } => (Deed::Foreign, text(&format!("{by}: {action} {details}"))),
             Effect::Read { .. } | Effect::Internal => return None,
         };
         let (consent, rule) = self.consent(call, judged.level);
@@ -246,6 +247,16 @@ impl Audit {
                 reason: head(&result.content, REASON_BYTES).to_owned(),
             });
         }
+    }
+
+    /// Records that a hook of the user's kept something from happening.
+    pub fn hook_objected(&self, on: &str, tool: &str, hook: &str, reason: &str) {
+        self.keep(Event::HookObjected {
+            on: on.to_owned(),
+            tool: tool.to_owned(),
+            hook: text(hook),
+            reason: head(reason, REASON_BYTES).to_owned(),
+        });
     }
 
     fn command_ended(&self, run_id: &str, outcome: &CommandOutcome) {
@@ -329,6 +340,9 @@ fn subject(subject: &ApprovalSubject) -> String {
             text(&format!("{tool} {}", path.display()))
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
+        ApprovalSubject::Effect { effect: Effect::Foreign { by, action, details, .. }, .. } => {
+            text(&format!("{by}: {action} {details}"))
+        }
         ApprovalSubject::LocalServer { url, server, .. } => format!("send questions to {server} at {url}"),
         ApprovalSubject::GoOn { what } => text(&format!("continue: {what}")),
     }

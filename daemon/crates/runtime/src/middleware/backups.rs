@@ -129,7 +129,7 @@ impl Middleware for KeepFiles {
                     Err(error) => tracing::warn!(error, "what a command changes could not be kept"),
                 }
             }
-            Effect::Read { .. } | Effect::Internal => {}
+            Effect::Read { .. } | Effect::Internal | Effect::Foreign { .. } => {}
         }
         Ok(())
     }

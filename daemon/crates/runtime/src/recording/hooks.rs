@@ -124,7 +124,7 @@ fn harmless(command: &Arc<str>) -> Arc<str> {
 fn noted(call: &PlannedCall, approval: Approval) -> Call {
     let command = match &call.intent.effect {
         Effect::RunCommand { command } => Some(harmless(command)),
-        Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => None,
+        Effect::Read { .. } | Effect::Write { .. } | Effect::Internal | Effect::Foreign { .. } => None,
     };
     Call {
         tool: call.tool.clone(),

@@ -410,6 +410,7 @@ fn subject(subject: &ApprovalSubject) -> String {
             format!("{tool} {}", path.display())
         }
         ApprovalSubject::Effect { tool, effect: Effect::Internal } => tool.clone(),
+        ApprovalSubject::Effect { effect: Effect::Foreign { by, action, .. }, .. } => format!("{by}: {action}"),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
         ApprovalSubject::GoOn { what } => format!("continue: {what}"),
     };

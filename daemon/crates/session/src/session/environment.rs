@@ -5,7 +5,7 @@ use cohab_types::environment::Variables;
 
 /// The client's environment at its start, with the later changes by relayed commands in the live shell. The user's own exports there
 /// are unknown.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct KnownEnvironment {
     variables: Variables,
     /// Total bytes of names and values.

@@ -3,6 +3,7 @@
 use cohab_protocol::{DaemonMessage, TurnId};
 use cohab_runtime::middleware::budget::Gauge;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use super::{super::convert, Session};
 
@@ -13,6 +14,12 @@ impl Session {
         if let Some(turn) = state.turn.as_ref().filter(|turn| id.is_none_or(|id| id == turn.id)) {
             turn.cancel.cancel();
         }
+    }
+
+    /// What ends the running turn, if one runs.
+    #[must_use]
+    pub fn turn_token(&self) -> Option<CancellationToken> {
+        self.lock().turn.as_ref().map(|turn| turn.cancel.clone())
     }
 
     /// Pauses or continues the turn, if it is the running one.

@@ -19,6 +19,6 @@ impl Session {
     /// Whether a shell could continue an interrupted turn: a one-shot question has none.
     #[must_use]
     pub fn can_go_on(&self) -> bool {
-        !self.key().0.starts_with("cli:")
+        !self.key().is_one_shot()
     }
 }

@@ -1,10 +1,11 @@
 //! The audit files: where they are, and their names.
 
+use cohab_system::files::make_folder;
 use std::{fs, io, path::PathBuf};
 
 use cohab_protocol::Paths;
 
-use crate::key_folder::{KeyFolder, make_folder};
+use crate::key_folder::KeyFolder;
 
 /// Ends the names of the files of records.
 const SUFFIX: &str = ".jsonl";

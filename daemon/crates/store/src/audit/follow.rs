@@ -1,15 +1,13 @@
 //! Follows the audit log as records are written. A follower only reads and never makes a writer wait.
 
+use cohab_system::files::{existing, options};
 use std::{
     fs::File,
     io::{self, Read, Seek, SeekFrom},
 };
 
 use super::{chain::opened, files::Places, record::Record};
-use crate::{
-    key_folder::{existing, options},
-    seal::Key,
-};
+use crate::seal::Key;
 
 /// Size of one read, in bytes.
 const PIECE_BYTES: u64 = 1024 * 1024;

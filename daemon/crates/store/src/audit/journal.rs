@@ -1,6 +1,7 @@
 //! The journal writes records. Each batch is written under the lock of the head, so that several processes make one chain. Between two
 //! batches the journal keeps its files open: as long as no other process has written, nothing has to be read again.
 
+use cohab_system::files::{existing, options};
 use std::{
     fs::{self, File},
     io::{self, Read, Seek, SeekFrom},
@@ -18,7 +19,7 @@ use super::{
     record::{Event, Note, Record},
 };
 use crate::{
-    key_folder::{existing, options, replace, small},
+    key_folder::{replace, small},
     pace::Pace,
     seal::{Key, Mac, Purpose},
 };

@@ -94,6 +94,18 @@ pub enum Event {
         /// The reason that the model got.
         reason: String,
     },
+    /// A hook of the user's kept something from happening.
+    HookObjected {
+        /// The event at which it ran.
+        on: String,
+        /// The tool; empty if it was no call.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        tool: String,
+        /// The hook's command.
+        hook: String,
+        /// Its reason.
+        reason: String,
+    },
     /// The lock stopped a command, and the user let it run once more without it. Recorded with its result.
     RanWithoutLock {
         /// Id of the call.
@@ -152,6 +164,8 @@ pub enum Deed {
     Write,
     /// Reads what may be secret.
     Read,
+    /// Has something done by a program that is not part of cohab.
+    Foreign,
 }
 
 /// The user's answer.

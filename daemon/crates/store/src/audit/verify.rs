@@ -1,5 +1,6 @@
 //! Verifies that the audit log is complete and unchanged.
 
+use cohab_system::files::{existing, options};
 use std::{
     collections::VecDeque,
     fs::File,
@@ -14,7 +15,7 @@ use super::{
     record::Record,
 };
 use crate::{
-    key_folder::{existing, options, small},
+    key_folder::small,
     seal::{Key, Mac},
 };
 

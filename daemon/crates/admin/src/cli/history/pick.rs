@@ -16,7 +16,7 @@ use super::{
     },
     HistoryArgs, read,
 };
-use crate::prompt::{
+use cohab_prompt::{
     Row, Stopped,
     picker::{self, Picker},
 };

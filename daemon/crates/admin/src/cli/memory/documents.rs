@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cohab_context::{ignore_rules::IgnoreRules, workspace::OWN_IGNORE};
 use cohab_model_api::Secrets;
 use cohab_protocol::Paths;
 use cohab_store::{StoreError, knowledge::SqliteKnowledge};
@@ -30,7 +31,8 @@ pub(super) fn reading<T>(caller: &Caller<'_>, work: impl FnOnce(&mut Learner<'_>
     let mut progress = Progress::new("reading documents");
     let secrets = Secrets::of_this_process();
     let progress = &mut |done, total| progress.bytes(done, total);
-    work(&mut Learner { secrets: &secrets, home: &caller.home, progress })
+    let ignore = &IgnoreRules::new(caller.home.clone(), caller.paths.config_dir.join(OWN_IGNORE));
+    work(&mut Learner { secrets: &secrets, home: &caller.home, ignore, progress })
 }
 
 /// A path for people.

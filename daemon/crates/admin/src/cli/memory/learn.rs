@@ -31,7 +31,7 @@ const LISTS: &str = "`cohab memory learned` lists what was learned";
 #[derive(Clone, Debug, PartialEq, Eq, Args)]
 #[command(
     after_help = "Text files are cut into passages, which `cohab memory learned WORDS` finds, and the model, too, when it searches. Hidden \
-        files, those in .gitignore, links, files that hold secrets, and files that are not text or larger than 1 MB are left out. \
+        files, those in .gitignore and .cohabignore, links, files that hold secrets, and files that are not text or larger than 1 MB are left out. \
         What is in a project is found in this project only. Changed files are read again before a search."
 )]
 pub struct LearnArgs {
@@ -165,7 +165,7 @@ pub(super) fn unlearn(args: &UnlearnArgs, caller: &Caller<'_>, output: &mut dyn 
         known.iter().map(|summary| &summary.place.root).find(|above| root.starts_with(above) && root != **above)
     {
         let message = format!("{} was learned as a part of {}", shown(&root, caller), shown(above, caller));
-        let hint = "name the whole of it; a file in .gitignore or .ignore is left out".to_owned();
+        let hint = "name the whole of it; a file in .gitignore, .ignore or .cohabignore is left out".to_owned();
         return Err(Failure::Other(message, Some(hint)));
     }
     // The seals' key is not needed to delete.

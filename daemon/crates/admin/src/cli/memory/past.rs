@@ -20,7 +20,7 @@ use super::{
     super::{Failure, history::pick::report, record, sessions::resume},
     Caller,
 };
-use crate::prompt::{
+use cohab_prompt::{
     self, Row, Stopped,
     picker::{self, Picker},
 };
@@ -78,7 +78,7 @@ pub(super) fn unusable(paths: &Paths) -> impl Fn(StoreError) -> Failure {
 
 /// Runs it. `None`: printed.
 pub(super) fn past(args: &PastArgs, caller: &Caller<'_>, output: &mut dyn Write) -> Result<Option<ExitCode>, Failure> {
-    let is_picked = !args.plain && !args.json && !prompt::is_unpaged() && caller.is_terminal;
+    let is_picked = !args.plain && !args.json && !cohab_prompt::is_unpaged() && caller.is_terminal;
     let number = if is_picked { args.number.max(MAX_PICKED) } else { args.number };
     let Some(store) = open(caller.paths)? else {
         let nothing =

@@ -13,7 +13,7 @@ use super::{
     super::{Failure, record},
     ListArgs, head, list, resume,
 };
-use crate::prompt::{
+use cohab_prompt::{
     Row, Stopped,
     picker::{self, Picker},
 };

@@ -85,7 +85,7 @@ pub fn put_result(conversation: &mut [Message], result: &ToolResult) {
 /// Whether it changes something, or may; the session's own notes do not count.
 #[must_use]
 pub fn has_effects(effect: &Effect) -> bool {
-    matches!(effect, Effect::RunCommand { .. } | Effect::Write { .. })
+    matches!(effect, Effect::RunCommand { .. } | Effect::Write { .. } | Effect::Foreign { .. })
 }
 
 fn is_work(kind: StepType) -> bool {
