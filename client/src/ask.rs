@@ -5,9 +5,12 @@ mod keyboard;
 mod piped_input;
 mod plain;
 mod screen;
+mod structured;
+mod view;
 
 use std::{
-    io::{self, IsTerminal, Write},
+    io::{self, IsTerminal},
+    path::PathBuf,
     process::ExitCode,
     sync::Arc,
     time::{Duration, Instant},
@@ -15,17 +18,18 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use cohab_conversation::{
-    approval::{ApprovalEnvironment, Lasting, OpenQuestion},
+    approval::{ApprovalEnvironment, Lasting},
     redactor::Redactor,
     silence::{SILENCE, SILENCE_LIMIT},
 };
 use cohab_daemon_link::{
+    attach_environment::{self, attach_without_shell},
     config,
     connection::{self, ConnectError, Frames},
 };
 use cohab_protocol::{
-    ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, Attach, ClientMessage, DaemonMessage, ErrorSubject,
-    Notice, NoticeKind, Paths, SessionKey, StepFinished, StepOutcome, TurnEndReason, TurnId, UserQuery, WireError,
+    ApprovalDecision, ApprovalMode, ApprovalReply, ApprovalRequest, ClientMessage, DaemonMessage, ErrorSubject, Notice,
+    NoticeKind, Paths, SessionKey, StepFinished, StepOutcome, TurnEndReason, TurnId, UserQuery, WireError,
     WireErrorKind,
 };
 use cohab_secrets::ExactValues;
@@ -33,12 +37,14 @@ use cohab_shell_state::shell::Shell;
 use cohab_term::{live_area::Abilities, window_size};
 use futures::{SinkExt, StreamExt};
 use keyboard::Keyboard;
+use structured::OutputSchema;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
     time::timeout,
 };
+use view::{View, write_line};
 
-use crate::{approval_environment, arguments::ModelFlags, attach_environment, colours, driver::wake::sleep_until};
+use crate::{approval_environment, arguments::ModelFlags, colours, driver::wake::sleep_until};
 
 /// How long the daemon may take to confirm that a turn is cancelled.
 const CANCEL_WAIT: Duration = Duration::from_millis(200);
@@ -67,6 +73,9 @@ pub struct AskArgs {
     /// Print one JSON object per event and line
     #[arg(long)]
     pub json: bool,
+    /// Print only JSON that is valid against this JSON Schema
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub output_schema: Option<PathBuf>,
     /// What may run unasked [default: ask; without a terminal, refuse]
     #[arg(long, value_name = "MODE")]
     pub approve: Option<ApproveMode>,
@@ -96,27 +105,11 @@ impl From<ApproveMode> for ApprovalMode {
     }
 }
 
-/// How an answer is shown.
-trait View {
-    /// Shows one message of the daemon.
-    fn show(&mut self, message: &DaemonMessage) -> io::Result<()>;
-    /// Opens, redraws (after keys) or closes the question for consent.
-    fn show_question(&mut self, question: Option<&OpenQuestion>) -> io::Result<()>;
-    /// The answer is complete: shows what is left.
-    fn finish(&mut self) -> io::Result<()>;
-    /// When something waits to be drawn.
-    fn deadline(&self) -> Option<Instant> {
-        None
-    }
-    /// Draws what waits, if it is time.
-    fn draw_if_due(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Asks, and gives the exit status.
 pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
-    let mut view: Box<dyn View> = if args.json {
+    let mut view: Box<dyn View> = if args.output_schema.is_some() {
+        Box::new(structured::StructuredView::new())
+    } else if args.json {
         Box::new(json::JsonView::new(io::stdout()))
     } else if io::stdout().is_terminal() {
         let size = || window_size::size_of(rustix::stdio::stdout());
@@ -136,6 +129,10 @@ pub async fn run(args: AskArgs, paths: Paths) -> ExitCode {
 enum AskError {
     #[error("{0}")]
     Usage(String),
+    #[error("{0}")]
+    Schema(String),
+    #[error("the answer is not valid against the schema: {}", .0.join("; "))]
+    Invalid(Vec<String>),
     #[error("the input cannot be read: {0}")]
     Input(io::Error),
     #[error("the current folder is not there any more: {0}")]
@@ -149,6 +146,14 @@ enum AskError {
 fn report(error: &AskError, view: &mut dyn View) -> u8 {
     let (kind, hint, status) = match error {
         AskError::Usage(_) => (WireErrorKind::Settings, None, USAGE),
+        AskError::Schema(_) => {
+            let hint = "the file holds one JSON Schema; https://json-schema.org/learn explains them";
+            (WireErrorKind::Settings, Some(hint.into()), USAGE)
+        }
+        AskError::Invalid(_) => {
+            let hint = "try a larger model, or a simpler schema";
+            (WireErrorKind::Provider, Some(hint.into()), FAILED)
+        }
         AskError::Input(_) => (WireErrorKind::NotFound, None, FAILED),
         AskError::Folder(_) => (WireErrorKind::NotFound, Some("`cd` to a folder that exists".into()), FAILED),
         AskError::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => return BROKEN_PIPE,
@@ -167,6 +172,7 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     if text.trim().is_empty() {
         return Err(AskError::Usage("the question is empty".into()));
     }
+    let schema = args.output_schema.as_deref().map(OutputSchema::read).transpose().map_err(AskError::Schema)?;
     let config = config::load(&paths.config_file());
     let approval = attach_environment::approval_mode(
         args.approve.map(ApprovalMode::from),
@@ -180,27 +186,16 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     let mut stop = StopSignals::listen()?;
     let mut keyboard =
         if approval != ApprovalMode::ReadOnly && !args.json { Keyboard::open(environment(paths)) } else { None };
-    let attach = Attach {
-        session: SessionKey(format!("cli:{}", uuid::Uuid::now_v7().as_simple())),
-        live_shell: None,
-        approval,
-        can_approve: keyboard.is_some(),
-        has_lock: false,
-        settings: attach_environment::model_variables(
-            attach_environment::environment(),
-            args.model.variables(),
-            &config.key_variables,
-        ),
-        environment: attach_environment::shell_environment(attach_environment::environment(), &config.key_variables),
-        resume: None,
-    };
+    let session = SessionKey::one_shot();
+    let attach =
+        attach_without_shell(session, approval, keyboard.is_some(), args.model.variables(), &config.key_variables);
     let (mut frames, _attached) = tokio::select! {
         opened = connection::open_session(paths, attach, true) => opened?,
         () = stop.next() => return Ok(CANCELLED),
     };
-    let turn_id = TurnId::fresh();
+    let text = schema.as_ref().map_or_else(|| text.clone(), |schema| schema.question(&text));
     let mut query = UserQuery {
-        turn_id,
+        turn_id: TurnId::fresh(),
         text,
         cwd: cwd.into(),
         columns: window_size::size_of(rustix::stdio::stdout()).0,
@@ -208,11 +203,33 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
         is_private: false,
     };
     let mut redactor = Redactor::new(Arc::new(ExactValues::of_environment(std::env::vars_os())));
-    redactor.query(&mut query);
-    frames.send(ClientMessage::UserQuery(query)).await.map_err(ConnectError::from)?;
-    let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop, &mut redactor).await?;
-    view.finish()?;
-    Ok(status)
+    let mut repairs = 0;
+    loop {
+        let turn_id = query.turn_id;
+        redactor.query(&mut query);
+        frames.send(ClientMessage::UserQuery(query.clone())).await.map_err(ConnectError::from)?;
+        let status = follow(&mut frames, turn_id, view, keyboard.as_mut(), &mut stop, &mut redactor).await?;
+        view.finish()?;
+        let Some(schema) = schema.as_ref().filter(|_| status != CANCELLED) else { return Ok(status) };
+        match schema.check(view.answer()) {
+            Ok(json) => {
+                write_line(&mut io::stdout(), &json)?;
+                return Ok(status);
+            }
+            // The turn has said why there is no answer.
+            Err(_) if status != ANSWERED => return Ok(status),
+            Err(faults) if repairs == structured::MAX_REPAIRS => return Err(AskError::Invalid(faults)),
+            Err(faults) => {
+                repairs += 1;
+                query = UserQuery {
+                    turn_id: TurnId::fresh(),
+                    text: OutputSchema::repair(&faults),
+                    piped_input: None,
+                    ..query
+                };
+            }
+        }
+    }
 }
 
 /// What ends us before the answer does. The terminal is restored then.
@@ -357,11 +374,4 @@ fn final_status(message: &DaemonMessage, turn_id: TurnId) -> Option<u8> {
         DaemonMessage::Error(error) if error.about == ErrorSubject::Connection => Some(FAILED),
         _ => None,
     }
-}
-
-/// Writes a line that may fail only because the reader is gone.
-fn write_line(out: &mut impl Write, line: &str) -> io::Result<()> {
-    out.write_all(line.as_bytes())?;
-    out.write_all(b"\n")?;
-    out.flush()
 }

@@ -8,7 +8,7 @@ mod trace_view;
 
 use std::{
     ffi::OsString,
-    io::{self, Write},
+    io,
     os::unix::process::CommandExt,
     path::PathBuf,
     process::{self, ExitCode},
@@ -22,12 +22,13 @@ use cohab_daemon_link::{
 use cohab_doctor::{doctor, shell_check};
 use cohab_protocol::Paths;
 use cohab_system::process::surroundings::Surroundings;
-use cohab_text::terminal_safe_writer::HarmlessWriter;
 
 use self::overview::Group;
+pub use crate::complaint::complain;
 use crate::{
+    acp,
     arguments::{CompletionShell, ModelFlags},
-    ask, classify, definitions, init, manual, policy, scrub, shell_start,
+    ask, classify, definitions, init, manual, policy, rpc, scrub, shell_start,
 };
 
 /// A terminal assistant that lives in your own shell
@@ -174,18 +175,40 @@ commands! {
     /// Show what the next question would send
     #[command(hide = true)]
     Ask "context": Context;
-    /// List open tasks
+    /// List open tasks of conversations
     #[command(hide = true)]
-    Ask "tasks": Tasks;
+    Ask "todo": Todo;
+    #[command(hide = true)]
+    Ask "tasks": Tasks in tasks (tasks::TasksArgs) => block_on(tasks::run(arguments, process.paths));
+    #[command(hide = true)]
+    Ask "best": Best(tasks::BestArgs) => block_on(tasks::run_best(arguments, process.paths));
+    /// Say or ask something when a condition holds
+    #[command(hide = true)]
+    Ask "watch": Watch;
     /// Remember facts, and find what was done
     #[command(hide = true)]
     Ask "memory": Memory;
+    /// Check, draw and run flows
+    #[command(hide = true)]
+    Ask "flow": Flow;
     /// Write a turn as script, text or recording
     #[command(hide = true)]
     LookBack "export": Export;
     /// Trust a project's own instructions
     #[command(hide = true)]
     LookAfter "trust": Trust;
+    /// Use tools of MCP servers
+    #[command(hide = true)]
+    LookAfter "mcp": Mcp;
+    /// List the agents that a question can name
+    #[command(hide = true)]
+    LookAfter "agents": Agents;
+    /// List, allow and try what runs around tools
+    #[command(hide = true)]
+    LookAfter "hooks": Hooks;
+    /// Use one of the tools of the model in a script
+    #[command(hide = true)]
+    Tools "tool": Tool;
     /// Say what may run unasked, and manage rules
     #[command(hide = true)]
     LookAfter "policy": Policy(policy::PolicyArgs) => policy::run(arguments, &process.paths);
@@ -195,6 +218,10 @@ commands! {
     /// Remove secrets from standard input
     #[command(hide = true)]
     Tools "scrub": Scrub(scrub::ScrubArgs) => scrub::run(&arguments);
+    #[command(hide = true)]
+    Tools "acp": Acp(acp::AcpArgs) => block_on(acp::run(arguments, process.paths));
+    #[command(hide = true)]
+    Tools "rpc": Rpc(rpc::RpcArgs) => block_on(rpc::run(arguments, process.paths));
     /// Print lines that start cohab in every shell
     #[command(
         hide = true,
@@ -228,12 +255,6 @@ pub struct Process<'a> {
     pub surroundings: Surroundings,
     /// The command line without the program's name.
     pub words: &'a [OsString],
-}
-
-/// Tells the user of a failure, as far as standard error is there.
-pub fn complain(message: &str) {
-    // With standard error gone, the exit status is all that is left.
-    let _ = writeln!(HarmlessWriter::new(io::stderr()), "cohab: {message}");
 }
 
 fn block_on(future: impl Future<Output = ExitCode>) -> ExitCode {
@@ -341,7 +362,7 @@ mod tests {
     #[test]
     fn the_help_fits_a_screen() {
         let help = Cli::try_parse_from(["cohab", "--help"]).unwrap_err().to_string();
-        assert!(help.lines().count() <= 45, "{help}");
+        assert!(help.lines().count() <= 50, "{help}");
         assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
     }
 
@@ -388,7 +409,7 @@ mod tests {
     #[test]
     fn what_is_handed_over_is_a_subcommand_that_takes_any_words() {
         let names: Vec<_> = SUBCOMMANDS.iter().filter_map(|name| handed_over(name)).collect();
-        assert_eq!(names.len(), 20, "{names:?}");
+        assert_eq!(names.len(), 26, "{names:?}");
         for name in names {
             assert!(Cli::try_parse_from(["cohab", name, "set", "model.name", "--json", "x"]).is_ok(), "{name}");
         }

@@ -23,7 +23,7 @@ use std::{io, panic::AssertUnwindSafe, sync::Arc, time::Instant};
 
 use cohab_conversation::{app::App, approval::Lasting, effect::Effect, event::Event};
 use cohab_policy_io::rules_file::{RuleBook, RulesFile};
-use cohab_protocol::{Attach, Paths};
+use cohab_protocol::{Attach, Paths, SessionKey};
 use cohab_sandbox::lock;
 use cohab_shell_relay::{
     leftovers,
@@ -35,7 +35,7 @@ use cohab_term::{
     pace::FramePace,
     program_status::ProgramStatus,
 };
-use cohab_types::{client_settings::UndoKey, command::Mode};
+use cohab_types::{client_settings::UndoKey, command::Mode, environment::TERMINAL_VARIABLE};
 use greeting::Greeting;
 use nested_shell::NestedShell;
 use process::{approval_mode, catch_panic_messages, home};
@@ -122,8 +122,10 @@ struct Driver {
 }
 
 impl Driver {
-    fn open(start: Start) -> io::Result<Self> {
+    fn open(mut start: Start) -> io::Result<Self> {
         let now = Instant::now();
+        let session = SessionKey::of_shell();
+        start.options.environment.push((TERMINAL_VARIABLE.into(), session.0.clone().into()));
         let background = BackgroundColour::new(start.config.client.theme);
         let mut abilities = Abilities::from_env();
         abilities.colors = abilities.colors.on(background.known());
@@ -143,8 +145,8 @@ impl Driver {
         let book = RuleBook::new(Arc::clone(&rules));
         let options = start.options(approval, launcher, book, environment, abilities.output_style, highlighter.clone());
         let prompt_line = PromptLine::new(&options, columns, &start, shell.names_file());
-        let daemon =
-            DaemonLink::new(start.session, shell.name(), approval, has_lock, start.model, &start.config.key_variables);
+        let keys = &start.config.key_variables;
+        let daemon = DaemonLink::new(session, start.session, shell.name(), approval, has_lock, start.model, keys);
         // A resumed conversation says more.
         let greeting = Greeting::due(&start.paths.state_dir).filter(|_| daemon.session_before.is_none());
         if greeting.is_some() {
@@ -342,6 +344,10 @@ impl Driver {
             Effect::Connect => self.open_link(self.daemon.attach.clone(), Daemon::Started),
             // Who joins a session asks for something.
             Effect::LookForDaemon if self.daemon.session_before.is_some() => {
+                self.open_link(self.daemon.attach.clone(), Daemon::Started);
+            }
+            // What the user waits for is not waited for without a daemon.
+            Effect::LookForDaemon if self.paths.watchers_signal().exists() => {
                 self.open_link(self.daemon.attach.clone(), Daemon::Started);
             }
             Effect::LookForDaemon => self.open_link(self.daemon.attach.clone(), Daemon::LookedFor),

@@ -9,7 +9,7 @@ use cohab_protocol::{Paths, socket::secure_directory};
 use cohab_sandbox::lock;
 use cohab_shell_relay::live::{ExtraLines, StartOptions};
 
-use crate::shell_resolution;
+use crate::{own_commands, shell_resolution};
 
 /// Options for shells with these arguments. `model` are variables that choose a model: `cohab ask` in the shell asks the same one as its
 /// prompt.
@@ -31,7 +31,11 @@ pub fn options(
         name_server: config.client.lock.then_some(name_server),
         runtime_dir: paths.runtime_dir.clone(),
         secure_parent: |folder| secure_directory(folder).map_err(io::Error::other),
-        extra_lines: completes.then(|| ExtraLines { write: completion::script, words: config.profiles.clone() }),
+        extra_lines: completes.then(|| {
+            let home = std::env::home_dir().unwrap_or_default();
+            let own = own_commands::names(&paths.config_dir, &home);
+            ExtraLines { write: completion::script, words: config.profiles.iter().cloned().chain(own).collect() }
+        }),
     }
 }
 

@@ -7,7 +7,7 @@ use cohab_protocol::{ApprovalId, ChunkDelta, DaemonMessage, StepActivity, StepDe
 use cohab_term::output_style::OutputStyle;
 use cohab_text::sanitize::{Sanitizer, one_line};
 
-use super::{View, write_line};
+use super::view::{View, write_line};
 
 /// Width of lines on standard error when it is no terminal.
 const COLUMNS: usize = 80;

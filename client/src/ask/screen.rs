@@ -21,7 +21,7 @@ use cohab_term::{
 };
 use ratatui::text::Line;
 
-use super::View;
+use super::view::View;
 
 /// The command that shows a change whole.
 const ALL_CHANGES: &str = "cohab diff";

@@ -10,7 +10,7 @@ use cohab_conversation::ui::diff::{DiffRow, counts, diff_rows};
 use cohab_daemon_link::connection;
 use cohab_system::process::surroundings::BESIDE_VARIABLE;
 use cohab_term::{
-    ansi::write_line,
+    ansi::{ColorSupport, write_line},
     output_style::OutputStyle,
     theme,
     visible::visible,
@@ -29,17 +29,17 @@ const MIN_COLUMNS: usize = 20;
 
 /// Changes as `cohabd diff --json` prints them.
 #[derive(Deserialize)]
-struct Changes {
-    title: Option<String>,
-    remarks: Vec<String>,
-    files: Vec<ChangedFile>,
+pub(super) struct Changes {
+    pub title: Option<String>,
+    pub remarks: Vec<String>,
+    pub files: Vec<ChangedFile>,
 }
 
 #[derive(Deserialize)]
-struct ChangedFile {
-    shown: String,
-    note: String,
-    diff: String,
+pub(super) struct ChangedFile {
+    pub shown: String,
+    pub note: String,
+    pub diff: String,
 }
 
 /// Whether these words ask for changes that a person reads.
@@ -56,11 +56,7 @@ pub(super) async fn run(words: &[OsString]) -> Option<ExitCode> {
     let changes: Changes = serde_json::from_slice(&read.stdout).ok().filter(|_| read.status.success())?;
     let colors = colours::of_subcommand();
     let columns = columns();
-    let mut page = Vec::new();
-    for line in drawn(&changes, columns, OutputStyle::from_env(colors)) {
-        write_line(&line, colors, &mut page);
-        page.push(b'\n');
-    }
+    let page = page(&changes, columns, OutputStyle::from_env(colors), colors);
     let shown = match std::io::stdout().is_terminal() {
         true => pager::show(&page).await,
         false => std::io::stdout().lock().write_all(&page),
@@ -69,10 +65,20 @@ pub(super) async fn run(words: &[OsString]) -> Option<ExitCode> {
 }
 
 /// The columns of the terminal, or those that `? /diff` has.
-fn columns() -> usize {
+pub(super) fn columns() -> usize {
     let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let beside = told.filter(|_| std::env::var_os(BESIDE_VARIABLE).is_some());
     usize::from(beside.unwrap_or_else(|| window_size::size_of(rustix::stdio::stdout()).0)).max(1)
+}
+
+/// The changes as text for a terminal.
+pub(super) fn page(changes: &Changes, columns: usize, output_style: OutputStyle, colors: ColorSupport) -> Vec<u8> {
+    let mut page = Vec::new();
+    for line in drawn(changes, columns, output_style) {
+        write_line(&line, colors, &mut page);
+        page.push(b'\n');
+    }
+    page
 }
 
 fn drawn(changes: &Changes, columns: usize, output_style: OutputStyle) -> Vec<Line<'static>> {

@@ -19,13 +19,13 @@ const GROUPS: &[(Group, &str)] = &[
     (Group::Ask, "Ask and go on"),
     (Group::LookBack, "Look back"),
     (Group::LookAfter, "Look after"),
-    (Group::Tools, "For scripts and other tools"),
+    (Group::Tools, "For scripts and programs; `cohab NAME --help` explains"),
 ];
 
 /// Columns of a name.
 const NAME_COLUMNS: usize = 11;
 
-/// The template of the help with these commands, by their groups: the parts in braces are clap's. As tight as it is, it fits a screen of 45 rows.
+/// The template of the help with these commands, by their groups: the parts in braces are clap's. As tight as it is, it fits a screen of 50 rows.
 pub(super) fn template(commands: &Command, grouped: &[(Group, &str)]) -> String {
     let about = |name: &str| {
         let about = commands.find_subcommand(name).and_then(Command::get_about);
@@ -36,7 +36,12 @@ pub(super) fn template(commands: &Command, grouped: &[(Group, &str)]) -> String 
     text.extend(KEYS.iter().map(|(key, about)| row(key, about)));
     for (group, heading) in GROUPS {
         text.push_str(&format!("{heading}:\n"));
-        text.extend(grouped.iter().filter(|(of, _)| of == group).map(|(_, name)| row(name, &about(name))));
+        let names: Vec<&str> = grouped.iter().filter(|(of, _)| of == group).map(|(_, name)| *name).collect();
+        if *group == Group::Tools {
+            text.push_str(&format!("  {}\n", names.join("  ")));
+        } else {
+            text.extend(names.into_iter().map(|name| row(name, &about(name))));
+        }
     }
     text + "Options:\n{options}"
 }
@@ -53,10 +58,14 @@ mod tests {
     }
 
     #[test]
-    fn every_command_has_one_line() {
+    fn every_command_has_one_line_or_a_place_among_those_for_programs() {
         let text = whole();
-        for name in cli::SUBCOMMANDS.iter().filter(|name| **name != "help") {
-            assert_eq!(text.lines().filter(|row| row.starts_with(&format!("  {name} "))).count(), 1, "{name}: {text}");
+        let for_programs = text.lines().skip_while(|row| !row.starts_with("For scripts")).nth(1).unwrap();
+        for (group, name) in cli::GROUPED {
+            let lines = text.lines().filter(|row| row.starts_with(&format!("  {name}  "))).count();
+            let is_named = for_programs.split_whitespace().any(|word| word == *name);
+            assert_eq!(is_named, *group == Group::Tools, "{name}: {text}");
+            assert!(is_named || lines == 1, "{name}: {text}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use cohab_conversation::event::Event;
 use cohab_daemon_link::connection::{ConnectError, Link, LinkEvent};
-use cohab_protocol::{Attach, SessionKey, WireErrorKind};
+use cohab_protocol::{Attach, ClientMessage, SessionKey, WireErrorKind};
 
 use super::{Driver, state::link::Daemon};
 
@@ -14,6 +14,9 @@ impl Driver {
                 self.daemon.is_refused = false;
                 self.daemon.session_before = None;
                 self.daemon.attach.session.clone_from(&attached.session);
+                let terminal = self.daemon.terminal.clone();
+                // A link that is down by now says so itself.
+                let _ = self.daemon.link.as_mut().map(|link| link.send(ClientMessage::AwaitFirings { terminal }));
                 self.handle(Event::LinkUp(attached));
             }
             Some(LinkEvent::Message(message)) => self.handle(Event::Daemon(message)),

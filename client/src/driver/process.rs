@@ -6,10 +6,8 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use cohab_daemon_link::config::Config;
+use cohab_daemon_link::{attach_environment, config::Config};
 use cohab_protocol::ApprovalMode;
-
-use crate::attach_environment;
 
 /// A panic's message would be printed while the terminal is raw; it is kept until the terminal is restored.
 pub(super) fn catch_panic_messages() -> Arc<Mutex<String>> {

@@ -11,6 +11,7 @@ mod command;
 mod daemon;
 mod entered_line;
 mod failure;
+mod fired;
 mod hardened_run;
 mod interrupted_turn;
 mod line;
@@ -18,6 +19,7 @@ mod link;
 mod local_approval;
 mod name_resolution;
 mod new_turn;
+mod news;
 mod options;
 mod pause;
 mod pick;
@@ -50,6 +52,7 @@ use state::{
     background_turn::BackgroundTurn,
     entered_line::{EnteredLine, Told},
     failure::Failure,
+    fired::FiredQueue,
     typed_lines::TypedLines,
     undo::UndoOffer,
 };
@@ -103,6 +106,8 @@ struct Connection {
     last_request: u64,
     /// What the user did in the shell, for a daemon that does not know it.
     shell_events: VecDeque<ShellEvent>,
+    /// News for when the prompt is left alone: what watchers fired, and tasks that ended.
+    fired: FiredQueue,
 }
 
 /// What is known of the live shell.
@@ -198,6 +203,7 @@ impl App {
                 cancelled_turn: None,
                 last_request: 1,
                 shell_events: VecDeque::new(),
+                fired: FiredQueue::default(),
             },
             surface: Surface::Shell,
             activity: Activity::Idle,
@@ -240,6 +246,7 @@ impl App {
         self.close_if_due(now, &mut effects);
         self.close_slash_if_due(now, &mut effects);
         self.settle_background_turn(now, &mut effects);
+        self.settle_fired(&mut effects);
         effects
     }
 
@@ -280,6 +287,8 @@ impl App {
             }
             LiveEvent::AnswerReady => self.on_answer_ready(now, effects),
             LiveEvent::AnswerRefused(_) if self.stays_in_background() => {}
+            // It is asked for again.
+            LiveEvent::AnswerRefused(_) if self.forget_coming() => {}
             LiveEvent::AnswerRefused(_) => self.on_answer_refused(effects),
             LiveEvent::PauseKeyPressed => self.on_pause_key(effects),
             LiveEvent::KeysWait => {
@@ -292,6 +301,8 @@ impl App {
                 self.background = BackgroundTurn::default();
                 self.offer_undo();
                 self.surface = Surface::Shell;
+                // The relay forgets what it was asked for before an answer that the user began.
+                self.connection.fired.is_coming = false;
                 self.keep_code();
                 self.entered_line.ended();
                 if let Activity::Slash(slash) = std::mem::take(&mut self.activity) {

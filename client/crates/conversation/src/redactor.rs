@@ -30,7 +30,7 @@ impl Redactor {
     }
 
     /// Words that the user adds to a question.
-    pub(crate) fn words(&mut self, words: &mut String) {
+    pub fn words(&mut self, words: &mut String) {
         self.text(words);
     }
 

@@ -100,6 +100,10 @@ pub const FIELDS: &[Field] = &[
         let subject = ApprovalSubject::LocalServer { url: text.clone(), server: text.clone(), model: text };
         question(subject, "x".into())
     }),
+    ("other program", |text| {
+        let subject = ApprovalSubject::Foreign { by: text.clone(), action: text.clone(), details: text };
+        question(subject, "x".into())
+    }),
 ];
 
 /// A message for each field that holds this text.

@@ -1,9 +1,10 @@
 //! The connection to the daemon as the driver sees it, and the session that it is attached to.
 
-use cohab_daemon_link::connection::{Link, LinkEvent};
+use cohab_daemon_link::{
+    attach_environment,
+    connection::{Link, LinkEvent},
+};
 use cohab_protocol::{ApprovalMode, Attach, EnvSetting, SessionKey};
-
-use crate::attach_environment;
 
 /// What is wanted of the daemon by one who connects to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Daemon {
 /// The way to the daemon, and how this shell is attached.
 pub struct DaemonLink {
     pub link: Option<Link>,
+    /// The name of this terminal, for what was made in it: the session that this shell would have for itself.
+    pub terminal: SessionKey,
     pub attach: Attach,
     /// The session to go back to if the one of `attach` cannot be joined.
     pub session_before: Option<SessionKey>,
@@ -35,6 +38,7 @@ impl DaemonLink {
     /// Not connected yet. This shell joins the session of this id, else one of its own; if that of the id cannot be joined, there is one
     /// to go back to.
     pub fn new(
+        fresh: SessionKey,
         id: Option<String>,
         shell: &str,
         approval: ApprovalMode,
@@ -42,8 +46,8 @@ impl DaemonLink {
         model: Vec<(String, String)>,
         key_variables: &[String],
     ) -> Self {
-        let fresh = SessionKey(format!("shell:{}", uuid::Uuid::now_v7().as_simple()));
-        let wanted = id.map(|id| SessionKey(format!("resume:{id}")));
+        let terminal = fresh.clone();
+        let wanted = id.map(|id| SessionKey::of_resumed(&id));
         let session_before = wanted.is_some().then(|| fresh.clone());
         let settings = attach_environment::model_variables(attach_environment::environment(), model, key_variables);
         let attach = Attach {
@@ -58,6 +62,7 @@ impl DaemonLink {
         };
         Self {
             link: None,
+            terminal,
             attach,
             session_before,
             initial_settings: settings,

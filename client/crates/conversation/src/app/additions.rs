@@ -94,7 +94,7 @@ impl App {
         let Some(turn) = self.activity.turn_mut() else { return };
         let kind = if turn.is_private { AskedKind::Private } else { AskedKind::Plain };
         for text in turn.additions.take_unread().into_iter().rev() {
-            self.background.queue.push_front(Asked { text, kind });
+            self.background.queue.push_front(Asked { text, kind, data: None });
         }
     }
 

@@ -193,7 +193,7 @@ impl App {
     }
 
     /// A dim line in one row. The length of the prompt that it continues is unknown; two thirds of a row are free in most shells.
-    fn cut_remark(&self, label: &str, text: &str, continues_prompt: bool) -> Line<'static> {
+    pub(super) fn cut_remark(&self, label: &str, text: &str, continues_prompt: bool) -> Line<'static> {
         let span = Span::styled(format!("{label}{}", one_line(text)), theme::DIM);
         let width = if continues_prompt { (self.width() * 2).div_ceil(3) } else { self.width() };
         fitted(&Line::from(span), width)

@@ -107,6 +107,9 @@ impl App {
         if self.advance_undo(effects) || self.advance_resume(effects) || self.advance_pick(now, effects) {
             return;
         }
+        if self.show_fired(now, effects) {
+            return;
+        }
         let Some(turn) = self.activity.turn_mut() else { return };
         turn.saw(now);
         if let Some(question) = turn.question.as_mut() {

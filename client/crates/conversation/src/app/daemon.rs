@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_protocol::{
     AgentStreamChunk, ChunkDelta, DaemonMessage, ErrorSubject, Notice, StepActivity, StepDetail, StepFinished,
-    StepOutcome, TurnEnded, TurnId, WireErrorKind,
+    StepOutcome, SubagentProgress, TurnEnded, TurnId, WireErrorKind,
 };
 use cohab_term::output_style::OutputStyle;
 
@@ -54,6 +54,14 @@ impl App {
             DaemonMessage::TurnUnfinished(unfinished) => self.on_unfinished(&unfinished, effects),
             DaemonMessage::TurnPaused { turn_id, is_paused } => self.on_turn_paused(turn_id, is_paused),
             DaemonMessage::TurnExtended { turn_id, number } => self.on_extended(turn_id, number),
+            DaemonMessage::SubagentProgress(progress) if self.is_current(progress.turn_id) => {
+                self.on_subagent(progress, now);
+            }
+            DaemonMessage::TaskEnded(ended) => self.on_task_ended(&ended),
+            DaemonMessage::WatcherFired(fired) => self.on_fired(fired, effects),
+            DaemonMessage::Notice(notice) if notice.turn_id.is_none() && self.activity.turn().is_none() => {
+                self.on_line_to_show(notice.text);
+            }
             DaemonMessage::Notice(notice) => self.on_notice(&notice, now),
             DaemonMessage::SessionReply(reply) => self.on_session_reply(reply, now, effects),
             DaemonMessage::Error(error) if self.on_request_error(&error) => {}
@@ -142,6 +150,15 @@ impl App {
             status::step_finished(&ended.activity, *outcome, &summary, took_ms, width, output_style)
         };
         self.screen.above.extend(line);
+    }
+
+    fn on_subagent(&mut self, progress: SubagentProgress, now: Instant) {
+        let told = self.activity.turn_mut().and_then(|turn| turn.subagents.heard(progress, now));
+        let sentence = told.filter(|_| self.options.output_style == OutputStyle::Accessible);
+        if let Some(sentence) = sentence.and_then(|told| told.sentence()) {
+            self.flush_text();
+            self.print_remark(&sentence);
+        }
     }
 
     fn on_notice(&mut self, notice: &Notice, now: Instant) {

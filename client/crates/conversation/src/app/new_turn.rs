@@ -47,7 +47,7 @@ impl App {
             text: asked.text,
             cwd: self.shell.cwd.as_path().into(),
             columns: self.screen.columns,
-            piped_input: None,
+            piped_input: asked.data,
             is_private,
         };
         self.redactor.query(&mut query);

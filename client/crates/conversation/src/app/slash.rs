@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use cohab_protocol::{
-    ClientMessage, ErrorSubject, RequestId, SessionAction, SessionAnswer, SessionReply, SessionRequest, WireError,
-    WireErrorKind,
+    ClientMessage, ErrorSubject, NamedCommand, RequestId, SessionAction, SessionAnswer, SessionReply, SessionRequest,
+    StartTask, WireError, WireErrorKind,
 };
 use cohab_shell_relay::live::LineDecision;
 use cohab_term::clipboard::MAX_CLIPBOARD_BYTES;
@@ -32,6 +32,8 @@ use crate::{
 
 /// The daemon answers such a request, started and connected if need be, within this time.
 pub(super) const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+/// The names of skills and commands are said within this time, or there are none.
+const CALL_LIMIT: Duration = Duration::from_secs(3);
 /// A model may have to sum the conversation up.
 const COMPACT_LIMIT: Duration = Duration::from_secs(100);
 
@@ -97,9 +99,10 @@ impl App {
                     self.advance_pick(now, effects);
                 }
             }
-            Parsed::Unknown(word, nearest) => {
-                self.say(say::unknown(&self.options.question_prefix, word, nearest));
-                self.activity = Activity::Slash(Slash { stage: SlashStage::Done });
+            Parsed::Unknown(_, nearest) => {
+                let wish = Wish::Call(question.to_owned(), nearest);
+                self.activity = Activity::Slash(Slash { stage: SlashStage::Held(wish, now + CALL_LIMIT) });
+                self.send_held_request(effects);
             }
             Parsed::Question => {}
         }
@@ -120,7 +123,13 @@ impl App {
             return SlashStage::Done;
         }
         match command.kind {
-            CommandKind::Help => self.screen.above.extend(say::help(&prefix, width, output_style)),
+            CommandKind::Help => {
+                self.screen.above.extend(say::help(&prefix, width, output_style));
+                // No daemon is started for it.
+                if matches!(self.connection.link, LinkState::Up(_)) {
+                    return SlashStage::Held(Wish::Names, now + CALL_LIMIT);
+                }
+            }
             CommandKind::New => return held(SessionAction::Clear),
             CommandKind::Rewind => return self.begin_rewind(),
             CommandKind::Output => match if words.is_empty() { Ok(1) } else { words.parse() } {
@@ -150,6 +159,10 @@ impl App {
             CommandKind::Memory => return self.run_program("memory list", &[], effects),
             CommandKind::Forget if words.is_empty() => self.say(say::misused(&prefix, command)),
             CommandKind::Forget => return self.run_program("memory forget", &forget_arguments(words), effects),
+            CommandKind::Background if words.is_empty() => self.say(say::misused(&prefix, command)),
+            CommandKind::Background => return held(self.background_task(words)),
+            CommandKind::Tasks => return self.run_program("tasks", &[], effects),
+            CommandKind::Goal | CommandKind::Debate => self.say(say::misused(&prefix, command)),
             CommandKind::Doctor => return self.run_program("doctor", &[], effects),
             CommandKind::Diff if words.is_empty() => return self.run_program("diff", &self.of_session(), effects),
             CommandKind::Diff if words == WHOLE_SESSION => {
@@ -243,6 +256,13 @@ impl App {
         SlashStage::Program(called)
     }
 
+    /// The request to work on a question behind the prompt.
+    fn background_task(&mut self, words: &str) -> SessionAction {
+        let mut text = words.to_owned();
+        self.redactor.words(&mut text);
+        SessionAction::StartTask(StartTask { session: None, text, cwd: self.shell.cwd.as_path().into(), attempts: 1 })
+    }
+
     /// The arguments that limit `cohab diff` to this conversation, if it is known.
     fn of_session(&self) -> Vec<String> {
         match &self.connection.link {
@@ -270,6 +290,10 @@ impl App {
         effects.push(match &wish {
             Wish::Model(wish) => Effect::AttachAgain { request_id, change: Some(SessionOverride::Model(wish.clone())) },
             Wish::Introduction => Effect::AttachAgain { request_id, change: None },
+            Wish::Call(..) | Wish::Names => {
+                let action = SessionAction::Commands { cwd: self.shell.cwd.as_path().into() };
+                Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
+            }
             Wish::Rewind(_) => {
                 let action = SessionAction::Rewind;
                 Effect::Send(ClientMessage::SessionRequest(SessionRequest { request_id, action }))
@@ -312,6 +336,14 @@ impl App {
             (Wish::Action(SessionAction::Clear), SessionAnswer::Done) => {
                 self.say("New conversation. Your shell, and the permissions you gave, are kept.");
             }
+            (Wish::Call(question, nearest), SessionAnswer::Commands(named)) => {
+                self.call_by_name(&question, nearest, &named, now, effects);
+            }
+            (Wish::Names, SessionAnswer::Commands(named)) => {
+                let lines = say::named(&self.options.question_prefix, &named, width, output_style);
+                self.screen.above.extend(lines);
+            }
+            (_, SessionAnswer::TaskStarted { id }) => self.print_remark(&say::task_started(id, output_style)),
             (_, SessionAnswer::Context(report)) => self.screen.above.extend(say::context(&report, width, output_style)),
             (_, SessionAnswer::Usage(usage)) => self.screen.above.extend(say::cost(&usage, width, output_style)),
             (_, SessionAnswer::Compacted { before_tokens, after_tokens }) => {
@@ -342,11 +374,38 @@ impl App {
     /// The daemon refuses a request, or nothing comes of it any more. True if it was one of ours.
     pub(super) fn on_request_error(&mut self, error: &WireError) -> bool {
         let ErrorSubject::Request(id) = error.about else { return false };
-        let is_ours = self.take_sent(id).is_some();
-        if is_ours {
-            self.print_error(error);
+        let wish = self.take_sent(id);
+        match &wish {
+            Some(Wish::Call(question, nearest)) => self.say_unknown(question, *nearest, &[]),
+            // The help is there.
+            None | Some(Wish::Names) => {}
+            Some(_) => self.print_error(error),
         }
-        is_ours
+        wish.is_some()
+    }
+
+    /// Asks a question that calls a skill or command of this name, if there is one.
+    fn call_by_name(
+        &mut self,
+        question: &str,
+        nearest: Option<&SlashCommand>,
+        named: &[NamedCommand],
+        now: Instant,
+        effects: &mut Vec<Effect>,
+    ) {
+        let name = slash::word(question);
+        if named.iter().any(|command| command.name == name) {
+            self.activity = Activity::Idle;
+            return self.ask(Asked::plain(question), now, effects);
+        }
+        self.say_unknown(question, nearest, named);
+    }
+
+    fn say_unknown(&mut self, question: &str, nearest: Option<&SlashCommand>, named: &[NamedCommand]) {
+        let word = slash::word(question);
+        let similar = cohab_text::nearest::to(word, named.iter().map(|command| command.name.as_str()));
+        let near: Vec<&str> = nearest.map(|command| command.name).into_iter().chain(similar).collect();
+        self.say(say::unknown(&self.options.question_prefix, word, &near));
     }
 
     /// There is no connection (any more).
@@ -355,7 +414,13 @@ impl App {
             self.activity.slash().map(|slash| &slash.stage),
             Some(SlashStage::Held(..) | SlashStage::Sent(..))
         );
-        if waits {
+        let wish = self.activity.slash().and_then(|slash| slash.stage.wish()).cloned();
+        if let Some(Wish::Call(question, nearest)) = wish {
+            self.say_unknown(&question, nearest, &[]);
+            self.end_slash();
+        } else if matches!(wish, Some(Wish::Names)) {
+            self.end_slash();
+        } else if waits {
             self.print_error(&WireError {
                 about: ErrorSubject::Connection,
                 kind: WireErrorKind::NotFound,

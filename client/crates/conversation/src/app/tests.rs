@@ -6,7 +6,7 @@ use cohab_protocol::{
     self as wire, AgentStreamChunk, ApprovalDecision, ApprovalId, ApprovalMode, ApprovalReply, ApprovalRequest,
     ApprovalSubject, CallId, ChunkDelta, CommandEnding, CommandExecutionResult, DaemonMessage, ExecuteCommand,
     ModelIdentity, RunMode, SessionKey, StepActivity, StepFinished, StepOutcome, StepStarted, TurnEndReason, TurnEnded,
-    Usage,
+    Usage, WatcherFired,
 };
 use cohab_sandbox::lock;
 use cohab_shell_relay::live::{LineDecision, UserCommand};
@@ -32,6 +32,7 @@ mod countdown;
 mod entered_line;
 mod failure;
 mod filling;
+mod fired;
 mod hardened_run;
 mod hostile;
 mod link;
@@ -46,6 +47,7 @@ mod screens;
 mod slash;
 mod status;
 mod stopped;
+mod teams;
 mod undo;
 
 use bench::*;

@@ -21,7 +21,7 @@ use super::{
 use crate::ui::{
     long_command::{Ends, ends},
     progress::{self, TurnStatus},
-    status,
+    status, subagents,
 };
 use cohab_protocol::{ApprovalMode, StepActivity, WireError};
 use cohab_types::client_settings::Reasoning;
@@ -90,7 +90,11 @@ impl App {
                     if self.options.reasoning != Reasoning::Off {
                         area.extend(turn.thinking.rolling(width));
                     }
+                    let subagents = turn.subagents.shown(turn.progress.shown_at());
+                    let together = subagents::activity(&subagents, output_style);
+                    let activity = together.as_ref().unwrap_or(activity);
                     area.push(turn_status(turn, activity, self.options.approval).line(width, output_style));
+                    area.extend(subagents::rows(&subagents, width));
                 }
                 Waiting::Nothing => {}
             }

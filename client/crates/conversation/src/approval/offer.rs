@@ -37,7 +37,10 @@ impl Offer {
     pub(super) fn of(mut request: ApprovalRequest, environment: &ApprovalEnvironment) -> (ApprovalRequest, Self) {
         let mut offer = match &request.subject {
             ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => Self::default(),
-            ApprovalSubject::FileChange { .. } | ApprovalSubject::FileRead { .. } | ApprovalSubject::Search { .. } => {
+            ApprovalSubject::FileChange { .. }
+            | ApprovalSubject::FileRead { .. }
+            | ApprovalSubject::Search { .. }
+            | ApprovalSubject::Foreign { .. } => {
                 Self { session: !request.is_dangerous && !request.is_each_time, ..Self::default() }
             }
             ApprovalSubject::Commands(commands) => {

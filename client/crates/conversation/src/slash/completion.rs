@@ -12,14 +12,22 @@ use crate::session_override::{INITIAL, PROFILE_PREFIX};
 
 /// The prefix for which it is done: the word is part of the script.
 pub const PREFIX: &str = "?";
+/// Of more skills and commands of the user the first are completed.
+const MAX_OWN: usize = 50;
+/// What completions say of them.
+const OWN_MEANING: &str = "your own";
 /// Of more profiles the first are completed.
 const MAX_PROFILES: usize = 64;
 
-/// Lines behind the integration script of this shell; empty for others. They start no program. `profiles` are the names that
-/// `/model` takes; those that a shell would not read as one plain word are left out.
+/// Lines behind the integration script of this shell; empty for others. They start no program. `names` are those of profiles, which
+/// `/model` takes, and with a slash in front those of the user's own skills and commands; names that a shell would not read as one plain
+/// word are left out.
 #[must_use]
-pub fn script(shell: Shell, profiles: &[String]) -> String {
-    let words: Vec<String> = COMMANDS.iter().map(|command| format!("/{}", command.name)).collect();
+pub fn script(shell: Shell, names: &[String]) -> String {
+    let profiles = names;
+    let own = own_names(names);
+    let words: Vec<String> =
+        COMMANDS.iter().map(|command| command.name).chain(own.iter().copied()).map(|name| format!("/{name}")).collect();
     let words = words.join(" ");
     let choices = COMMANDS.iter().map(|command| (command, choices(command, profiles)));
     let choices =
@@ -32,17 +40,25 @@ pub fn script(shell: Shell, profiles: &[String]) -> String {
         }
         Shell::Zsh => {
             let described = COMMANDS.iter().map(|command| format!("'/{}:{}'", command.name, command.meaning));
+            let described = described.chain(own.iter().map(|name| format!("'/{name}:{OWN_MEANING}'")));
             let cases = lines(|(name, words)| format!("    (/{name}) compadd -- {words} && return 0 ;;\n"));
             ZSH.replace("@WORDS@", &described.collect::<Vec<_>>().join(" ")).replace("@CASES@", &cases)
         }
         Shell::Fish => {
             let described = COMMANDS.iter().map(|command| format!("/{} '{}'", command.name, command.meaning));
+            let described = described.chain(own.iter().map(|name| format!("/{name} '{OWN_MEANING}'")));
             let cases =
                 lines(|(name, words)| format!("complete -c '?' -n '__cohab_follows /{name}' -f -a '{words}'\n"));
             FISH.replace("@WORDS@", &described.collect::<Vec<_>>().join(" ")).replace("@CASES@", &cases)
         }
         Shell::Other => String::new(),
     }
+}
+
+/// The names of the user's skills and commands, without those that built-in commands have.
+fn own_names(names: &[String]) -> Vec<&str> {
+    let own = names.iter().filter_map(|name| name.strip_prefix('/')).filter(|name| is_plain(name));
+    own.filter(|name| COMMANDS.iter().all(|command| command.name != *name)).take(MAX_OWN).collect()
 }
 
 /// What may follow a command, where that is a choice of words.
@@ -168,6 +184,17 @@ mod tests {
             }
         }
         assert_eq!(script(Shell::Other, &[]), "");
+    }
+
+    #[test]
+    fn names_of_the_users_own_are_completed_unless_a_command_has_them() {
+        let names = ["work", "/release", "/model", "/$(x)", "/a b", "/it's"].map(str::to_owned);
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let script = script(shell, &names);
+            assert_eq!(script.matches("/release").count(), 1, "{script}");
+            assert!(!script.contains("$(x)") && !script.contains("/a b") && !script.contains("it's"), "{script}");
+        }
+        assert_eq!(own_names(&names), ["release"]);
     }
 
     #[test]

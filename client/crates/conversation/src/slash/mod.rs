@@ -30,6 +30,14 @@ pub(crate) enum CommandKind {
     Pause,
     /// Continues a turn that is held, or that the daemon's end interrupted.
     Resume,
+    /// Works on a question behind the prompt.
+    Background,
+    /// Lists what is worked on behind the prompt.
+    Tasks,
+    /// Answers until a check succeeds.
+    Goal,
+    /// Lets several models debate a question.
+    Debate,
     /// Shortens the conversation.
     Compact,
     /// Lists conversations.
@@ -72,7 +80,7 @@ pub(crate) struct SlashCommand {
 }
 
 /// All of them, in the order of the help.
-pub(crate) const COMMANDS: [SlashCommand; 23] = [
+pub(crate) const COMMANDS: [SlashCommand; 27] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
@@ -84,6 +92,10 @@ pub(crate) const COMMANDS: [SlashCommand; 23] = [
     command("retry", "", "ask the last question again", CommandKind::Retry),
     command("pause", "", "hold the answer after its step", CommandKind::Pause),
     command("resume", "", "continue a held or interrupted answer", CommandKind::Resume),
+    command("bg", "QUESTION", "work on it while the prompt is free", CommandKind::Background),
+    command("tasks", "", "list what is worked on behind the prompt", CommandKind::Tasks),
+    command("debate", "QUESTION", "let several models debate a question", CommandKind::Debate),
+    command("goal", "WHAT :: COMMAND", "go on until a command succeeds", CommandKind::Goal),
     command("compact", "", "shorten the conversation", CommandKind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", CommandKind::Sessions),
     command("remember", "TEXT", "remember a fact", CommandKind::Remember),
@@ -119,19 +131,35 @@ pub(crate) enum Parsed<'a> {
 }
 
 /// Looks what a question is. Only one lower-case word right behind the slash counts, and only if it is a command or nearly one, or
-/// stands alone. "remember that ..." is `/remember` in other words, so that it needs no model.
+/// stands alone. "remember that ..." is `/remember` in other words, so that it needs no model; a question that ends with ` &` is one for
+/// behind the prompt.
 #[must_use]
 pub(crate) fn parse(question: &str) -> Parsed<'_> {
     let Some(rest) = question.strip_prefix('/') else {
+        if let Some(task) = question.strip_suffix(" &").map(str::trim).filter(|task| !task.is_empty()) {
+            let background = COMMANDS.iter().find(|command| command.kind == CommandKind::Background);
+            return background.map_or(Parsed::Question, |command| Parsed::Command(command, task));
+        }
         let remember = COMMANDS.iter().find(|command| command.kind == CommandKind::Remember);
         let stated = remember.zip(stated::stated(question));
         return stated.map_or(Parsed::Question, |(command, fact)| Parsed::Command(command, fact));
     };
     let (word, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-    if word.is_empty() || !word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-') {
+    if word.is_empty()
+        || !word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
+    {
         return Parsed::Question;
     }
     if let Some(command) = COMMANDS.iter().find(|command| command.name == word) {
+        // The daemon reads these: they are turns.
+        let is_turn = match command.kind {
+            CommandKind::Goal => is_goal(words),
+            CommandKind::Debate => !words.trim().is_empty(),
+            _ => false,
+        };
+        if is_turn {
+            return Parsed::Question;
+        }
         return Parsed::Command(command, words.trim());
     }
     if nearest::is_folder(word) {
@@ -141,6 +169,18 @@ pub(crate) fn parse(question: &str) -> Parsed<'_> {
         None if !words.trim().is_empty() => Parsed::Question,
         nearest => Parsed::Unknown(word, nearest),
     }
+}
+
+/// The word behind the slash of a question that begins with one.
+#[must_use]
+pub(crate) fn word(question: &str) -> &str {
+    question.strip_prefix('/').unwrap_or(question).split_whitespace().next().unwrap_or_default()
+}
+
+/// Whether a goal and the command that checks it stand there.
+fn is_goal(words: &str) -> bool {
+    let parts = words.rsplit_once("::").map(|(what, check)| [what.trim(), check.trim()]);
+    parts.is_some_and(|parts| parts.iter().all(|part| !part.is_empty()))
 }
 
 #[cfg(test)]
@@ -156,6 +196,17 @@ mod tests {
             matches!(parse("/model  gpt 5 "), Parsed::Command(command, "gpt 5") if command.kind == CommandKind::Model)
         );
         assert!(matches!(parse("/help\tme"), Parsed::Command(command, "me") if command.kind == CommandKind::Help));
+    }
+
+    #[test]
+    fn a_goal_with_a_check_is_a_question_and_one_without_is_misused() {
+        assert_eq!(parse("/goal the tests pass :: cargo test"), Parsed::Question);
+        for misused in ["/goal", "/goal the tests pass", "/goal :: x", "/goal x ::"] {
+            assert!(
+                matches!(parse(misused), Parsed::Command(command, _) if command.kind == CommandKind::Goal),
+                "{misused}"
+            );
+        }
     }
 
     #[test]

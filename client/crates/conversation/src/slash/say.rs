@@ -1,6 +1,6 @@
 //! Formats the answers of the slash commands as lines.
 
-use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, Usage, amount};
+use cohab_protocol::{ApprovalMode, ContextReport, ModelIdentity, NamedCommand, Usage, amount};
 use cohab_term::{output_style::OutputStyle, theme, wrap::wrap_words};
 use cohab_text::sanitize::one_line;
 use ratatui::{
@@ -13,13 +13,18 @@ use crate::{session_override::ModelWish, ui::status};
 
 /// Commands that share a row of the help with the one before them, and the meaning of both in at most 40 columns: all rows fit a small
 /// screen.
-const SHARED_ROWS: [(CommandKind, &str); 3] = [
+const SHARED_ROWS: [(CommandKind, &str); 4] = [
+    (CommandKind::Tasks, "work on it behind the prompt, list that"),
     (CommandKind::Resume, "hold or continue the answer"),
     (CommandKind::Forget, "list the facts, delete those with WORDS"),
     (CommandKind::Insert, "copy a code block, put it on the prompt"),
 ];
 /// Below this width a command and its meaning stand in two rows.
 const TWO_COLUMNS_WIDTH: usize = 60;
+/// Most skills and commands of the user, and of the project, below the help.
+const MAX_NAMED: usize = 12;
+/// Columns of their names next to their meanings, as many as above.
+const NAMED_COLUMNS: usize = 35;
 /// Longest bar next to a part of the context, in columns.
 const BAR_COLUMNS: u64 = 20;
 /// Names of parts and models are cut here, in columns.
@@ -29,6 +34,15 @@ const NAME_COLUMNS: usize = 60;
 #[must_use]
 pub(crate) fn plain(text: &str, width: usize) -> Vec<Line<'static>> {
     wrapped(&[Span::raw(text.to_owned())], width)
+}
+
+/// Said when a task is taken.
+#[must_use]
+pub(crate) fn task_started(id: u32, output_style: OutputStyle) -> String {
+    output_style.choose(
+        format!("task {id} works on it · cohab tasks"),
+        format!("Task {id} works on it. `cohab tasks` lists what is worked on."),
+    )
 }
 
 /// A sentence of second rank.
@@ -85,15 +99,57 @@ pub(crate) fn help(prefix: &str, width: usize, output_style: OutputStyle) -> Vec
     lines
 }
 
+/// The skills and commands that can be called by name, below the help.
+#[must_use]
+pub(crate) fn named(
+    prefix: &str,
+    commands: &[NamedCommand],
+    width: usize,
+    output_style: OutputStyle,
+) -> Vec<Line<'static>> {
+    let is_hidden = |command: &&NamedCommand| COMMANDS.iter().all(|own| own.name != command.name);
+    let commands: Vec<&NamedCommand> = commands.iter().filter(is_hidden).collect();
+    let (is_table, columns) = (output_style == OutputStyle::Rich && width >= TWO_COLUMNS_WIDTH, NAMED_COLUMNS);
+    let mut lines = Vec::new();
+    for (is_of_project, head) in [(false, "Your own skills and commands:"), (true, "Those of this project:")] {
+        let of_kind: Vec<_> = commands.iter().filter(|command| command.is_of_project == is_of_project).collect();
+        if of_kind.is_empty() {
+            continue;
+        }
+        lines.extend(dim(head, width));
+        for command in of_kind.iter().take(MAX_NAMED) {
+            let usage = one_line(format!("{prefix} /{} {}", command.name, command.hint).trim_end(), NAME_COLUMNS);
+            let meaning = one_line(&command.meaning, width.saturating_sub(2));
+            if is_table && usage.chars().count() <= columns {
+                let meaning = one_line(&command.meaning, width.saturating_sub(columns + 4));
+                lines.push(Line::from(vec![
+                    Span::styled(format!("  {usage:<columns$}  "), theme::ACCENT),
+                    Span::raw(meaning),
+                ]));
+            } else if output_style == OutputStyle::Accessible {
+                lines.extend(plain(&format!("{usage}: {meaning}"), width));
+            } else {
+                lines.extend(wrapped(&[Span::styled(usage, theme::ACCENT)], width));
+                lines.push(Line::from(format!("  {meaning}")));
+            }
+        }
+        if of_kind.len() > MAX_NAMED {
+            lines.extend(dim(&format!("  and {} more", of_kind.len() - MAX_NAMED), width));
+        }
+    }
+    lines
+}
+
 /// An answer to a command that there is not.
 #[must_use]
-pub(crate) fn unknown(prefix: &str, word: &str, nearest: Option<&SlashCommand>) -> String {
+pub(crate) fn unknown(prefix: &str, word: &str, near: &[&str]) -> String {
     let word = one_line(word, NAME_COLUMNS);
-    match nearest {
-        Some(command) => {
-            format!("There is no /{word}; did you mean /{}? `{prefix} /help` lists them.", command.name)
+    match near {
+        [one] => format!("There is no /{word}; did you mean /{one}? `{prefix} /help` lists them."),
+        [one, other, ..] => {
+            format!("There is no /{word}; did you mean /{one} or /{other}? `{prefix} /help` lists them.")
         }
-        None => format!("There is no /{word}; `{prefix} /help` lists the commands."),
+        [] => format!("There is no /{word}; `{prefix} /help` lists the commands."),
     }
 }
 

@@ -2,6 +2,7 @@
 //! too long to be read, and the card says so; no text of the model stands in the title or the frame.
 
 mod answers;
+mod foreign;
 mod impact;
 
 use cohab_policy::{self, Level, Part};
@@ -88,6 +89,7 @@ pub(crate) fn card(
             card.field("model", &visible(model));
         }
         ApprovalSubject::GoOn { what } => card.words(&[Span::raw(visible(what))]),
+        ApprovalSubject::Foreign { by, action, details } => card.foreign(by, action, details, is_whole),
     }
     for reason in reasons(request, parts, is_whole) {
         if let Some(reason) = beyond_title(&reason, &request.subject) {
@@ -145,6 +147,7 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         ApprovalSubject::Search { .. } => "Search these files? They may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
         ApprovalSubject::GoOn { .. } => "Continue?",
+        ApprovalSubject::Foreign { .. } => "Let another program do this?",
     };
     match title.split_at_checked(1).filter(|_| is_dangerous) {
         Some((first, rest)) => format!("Dangerous: {}{rest}", first.to_ascii_lowercase()),

@@ -140,6 +140,8 @@ fn every_field_of_a_question_is_harmless_and_the_editor_too() {
             ApprovalSubject::FileRead { tool: text.clone(), path: path() },
             ApprovalSubject::Search { tool: "grep".into(), path: path(), pattern: text.clone() },
             ApprovalSubject::LocalServer { url: text.clone(), server: text.clone(), model: text.clone() },
+            ApprovalSubject::Foreign { by: text.clone(), action: text.clone(), details: text.clone() },
+            ApprovalSubject::Foreign { by: text.clone(), action: text.clone(), details: format!("{text}\n{text}") },
         ];
         for subject in subjects {
             let request = request(subject, &text);

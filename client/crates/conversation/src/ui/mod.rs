@@ -8,6 +8,7 @@ pub(crate) mod long_command;
 pub mod progress;
 pub(crate) mod recap;
 pub mod status;
+pub(crate) mod subagents;
 
 #[cfg(test)]
 mod hostile_tests;

@@ -53,6 +53,8 @@ fn of(store: &Store) -> Finding {
         "memory" => "memory-store",
         "past" => "past-store",
         "knowledge" => "knowledge-store",
+        "watchers" => "watchers-store",
+        "hooks" => "hooks",
         _ => "sessions-store",
     };
     let path = shown(Path::new(&store.path));

@@ -22,12 +22,14 @@ pub(crate) struct Asked {
     /// The words.
     pub text: String,
     pub kind: AskedKind,
+    /// Text that goes with it as data: the user did not write it.
+    pub data: Option<String>,
 }
 
 impl Asked {
     /// A question of the conversation.
     pub(crate) fn plain(text: impl Into<String>) -> Self {
-        Self { text: text.into(), kind: AskedKind::Plain }
+        Self { text: text.into(), kind: AskedKind::Plain, data: None }
     }
 
     /// Reads what follows the prefix: `!` and `+` count only directly behind it.
@@ -35,7 +37,7 @@ impl Asked {
         let signs = [(PRIVATE_SIGN, AskedKind::Private), (ADDITION_SIGN, AskedKind::Addition)];
         let signed = signs.into_iter().find_map(|(sign, kind)| Some((rest.strip_prefix(sign)?, kind)));
         let (words, kind) = signed.unwrap_or((rest, AskedKind::Plain));
-        Self { text: words.trim().to_owned(), kind }
+        Self { text: words.trim().to_owned(), kind, data: None }
     }
 
     pub(crate) fn is_private(&self) -> bool {
@@ -69,7 +71,7 @@ mod tests {
             ("+", AskedKind::Addition, ""),
             ("", AskedKind::Plain, ""),
         ] {
-            assert_eq!(Asked::behind_prefix(rest), Asked { text: text.into(), kind }, "{rest}");
+            assert_eq!(Asked::behind_prefix(rest), Asked { text: text.into(), kind, data: None }, "{rest}");
         }
     }
 }

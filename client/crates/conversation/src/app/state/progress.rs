@@ -43,6 +43,11 @@ impl TurnProgress {
         self.elapsed_s
     }
 
+    /// The moment of the last whole second that passed: what is shown of the time holds for it.
+    pub(crate) fn shown_at(&self) -> Instant {
+        self.started_at + SECOND * self.elapsed_s
+    }
+
     /// Since the question.
     pub(crate) fn elapsed(&self, now: Instant) -> Duration {
         now.saturating_duration_since(self.started_at)

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use cohab_protocol::{RequestId, SessionAction};
 
-use crate::{effect::Effect, session_override::ModelWish};
+use crate::{effect::Effect, session_override::ModelWish, slash::SlashCommand};
 
 /// A command that is on.
 #[derive(Debug)]
@@ -42,6 +42,16 @@ pub(crate) enum SlashStage {
     Picking(List, Picking),
     /// All is said.
     Done,
+}
+
+impl SlashStage {
+    /// What it waits for from the daemon.
+    pub(crate) fn wish(&self) -> Option<&Wish> {
+        match self {
+            Self::Held(wish, _) | Self::Sent(_, wish, _) => Some(wish),
+            Self::Program(_) | Self::Picking(..) | Self::Done => None,
+        }
+    }
 }
 
 /// What the user picks from.
@@ -84,6 +94,10 @@ pub(crate) enum Wish {
     Model(ModelWish),
     /// The conversation loses so many questions.
     Rewind(usize),
+    /// To know whether a question calls a skill or a command by its name: the question, and the command that it may have meant.
+    Call(String, Option<&'static SlashCommand>),
+    /// To know the skills and commands, for the help.
+    Names,
     /// Anything else.
     Action(SessionAction),
 }

@@ -13,6 +13,7 @@ use super::{
     countdown::Countdown,
     progress::TurnProgress,
     stopped::Stopped,
+    subagents::Subagents,
     thinking::Thinking,
 };
 use crate::{app::Options, approval::OpenQuestion, silence::SILENCE_LIMIT};
@@ -105,6 +106,7 @@ pub(crate) struct Turn {
     /// For the status line.
     pub progress: TurnProgress,
     pub thinking: Thinking,
+    pub subagents: Subagents,
     /// It ended in order: what it took is said below it.
     pub has_footer: bool,
     pub question: Option<OpenQuestion>,
@@ -142,6 +144,7 @@ impl Turn {
             additions: Additions::default(),
             progress: TurnProgress::new("", now),
             thinking: Thinking::default(),
+            subagents: Subagents::default(),
             has_footer: false,
             question: None,
             command: None,

@@ -1,4 +1,4 @@
-use cohab_protocol::Notice;
+use cohab_protocol::{Notice, SessionAnswer, SessionReply};
 use cohab_shell_relay::live::UntouchedPrompt;
 
 use super::*;
@@ -357,8 +357,15 @@ fn commands_to_the_assistant_queue_up_like_questions_and_never_go_to_a_model() {
     bench.shown();
     bench.chunk(0, "```\nls\n```\n");
     let effects = bench.daemon(ended(TurnEndReason::Answered));
-    assert_eq!(queries(&effects), ["and then"]);
     assert!(effects.contains(&Effect::Copy("ls".into())), "{effects:?}");
+    let request_id = effects.iter().find_map(|effect| match effect {
+        Effect::Send(ClientMessage::SessionRequest(request)) => Some(request.request_id),
+        _ => None,
+    });
+    let request_id = request_id.expect("the names of skills are asked for");
+    let answer = SessionAnswer::Commands(Vec::new());
+    let effects = bench.daemon(DaemonMessage::SessionReply(SessionReply { request_id, answer }));
+    assert_eq!(queries(&effects), ["and then"]);
     let shown = bench.shown();
     assert!(shown.contains("? /copy\nCopied 1 line.\n\n? /hlep\nThere is no /hlep; did you mean /help?"), "{shown}");
     assert!(shown.contains("\n\n? and then\n"), "{shown}");

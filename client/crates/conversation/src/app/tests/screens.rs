@@ -8,6 +8,7 @@
 //! | `background_turn.rs` | the user's prompt while a turn continues, the queue, the way back |
 //! | `unasked.rs` | commands typed with added words; client questions: git's settings and, at 100 and 60 columns, stops by the lock |
 //! | `commands.rs` | answers of `? /help` and the other commands, own programs next to the shell, requests that fail |
+//! | `fired.rs` | what watchers have fired, at 80 and 60 columns |
 //! | `looks.rs` | the bar left of answers; steps with long results |
 //! | `shell.rs` | `cohab undo`, `cohab sessions resume`, lines that Escape brings back, questions about failures |
 //!
@@ -30,6 +31,7 @@ use super::*;
 mod background_turn;
 mod cards;
 mod commands;
+mod fired;
 mod looks;
 mod shell;
 mod turn;

@@ -1,6 +1,6 @@
 use cohab_protocol::{
-    ContextReport, ContextRoom, ContextSection, ErrorSubject, NoticeKind, RequestId, SessionAction, SessionAnswer,
-    SessionReply, SessionRequest, WireError, WireErrorKind,
+    ContextReport, ContextRoom, ContextSection, ErrorSubject, NamedCommand, NoticeKind, RequestId, SessionAction,
+    SessionAnswer, SessionReply, SessionRequest, WireError, WireErrorKind,
 };
 
 use super::*;
@@ -77,12 +77,51 @@ fn help_needs_nobody() {
 
 #[test]
 fn an_unknown_command_is_answered_with_the_nearest_and_never_sent() {
-    let mut bench = Bench::connected();
-    let shown = said(&mut bench, "? /modle gpt");
+    let commands = SessionAction::Commands { cwd: Path::new(CWD).into() };
+    let named =
+        |name: &str| NamedCommand { name: name.into(), hint: String::new(), meaning: "x".into(), is_of_project: false };
+    let said_with = |line: &str, names: &[&str]| {
+        let names = names.iter().map(|name| named(name)).collect();
+        answered(line, &commands, SessionAnswer::Commands(names))
+    };
+    let shown = said_with("? /modle gpt", &[]);
     assert_eq!(shown, "? /modle gpt\nThere is no /modle; did you mean /model? `? /help` lists them.\n----\n");
-    assert!(said(&mut bench, "?/xyzzy").contains("There is no /xyzzy; `? /help` lists the commands."));
+    assert!(said_with("? /modle gpt", &["modles"]).contains("did you mean /model or /modles?"));
+    assert!(said_with("? /relaese", &["deploy", "release"]).contains("did you mean /release?"));
+    assert!(said_with("?/xyzzy", &[]).contains("There is no /xyzzy; `? /help` lists the commands."));
+    let mut bench = Bench::connected();
+    let (id, _) = request(&begin(&mut bench, "? /xyzzy"));
+    assert_eq!(bench.daemon(request_error(id, "no")), [Effect::EndAnswer]);
+    let shown = bench.shown();
+    assert!(shown.contains("There is no /xyzzy") && !shown.contains("wait"), "{shown}");
+    let mut bench = Bench::connected();
     assert!(said(&mut bench, "? /new now").contains("/new takes no words behind it: `? /new`."));
     assert!(said(&mut bench, "? /model two words").contains("Usage: `? /model [NAME|TIER]`."));
+}
+
+#[test]
+fn a_name_of_a_skill_is_asked_once_the_daemon_knows_it() {
+    let mut bench = Bench::connected();
+    let (id, _) = request(&begin(&mut bench, "? /release"));
+    let named = NamedCommand {
+        name: "release".into(),
+        hint: "VERSION".into(),
+        meaning: "How a release is made".into(),
+        is_of_project: true,
+    };
+    let effects = reply(&mut bench, id, SessionAnswer::Commands(vec![named.clone()]));
+    assert!(
+        matches!(effects.as_slice(), [Effect::Send(ClientMessage::UserQuery(query))] if query.text == "/release"),
+        "{effects:?}"
+    );
+    let mut bench = Bench::connected();
+    let (id, _) = request(&begin(&mut bench, "? /help"));
+    assert_eq!(reply(&mut bench, id, SessionAnswer::Commands(vec![named])), [Effect::EndAnswer]);
+    let shown = bench.shown();
+    assert!(
+        shown.contains(&format!("Those of this project:\n  {:<35}  How a release is made", "? /release VERSION")),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -98,7 +137,7 @@ fn a_question_about_a_path_is_a_question_and_a_path_alone_is_the_shells() {
 #[test]
 fn the_hotkey_takes_commands_too() {
     let mut bench = Bench::connected();
-    let effects = bench.live(LiveEvent::HotkeyPressed { text: "/help".into(), cwd: CWD.into(), is_command: None });
+    let effects = bench.live(LiveEvent::HotkeyPressed { text: "/keys".into(), cwd: CWD.into(), is_command: None });
     assert_eq!(effects, [Effect::DecideLine(LineDecision::Assistant)]);
     assert_eq!(bench.live(LiveEvent::AnswerReady), [Effect::EndAnswer]);
 }

@@ -10,7 +10,7 @@ use ratatui::{
     text::{Line, Span},
 };
 
-use super::{Card, OutputStyle, theme, visible};
+use super::{Card, OutputStyle, foreign, theme, visible};
 use crate::approval::{ApprovalEnvironment, ImpactPreview};
 
 /// More rows than this are not shown; hard words come first.
@@ -36,6 +36,7 @@ pub(crate) fn has_details(request: &ApprovalRequest, parts: &[Part], preview: &I
     let is_apart = match &request.subject {
         ApprovalSubject::Command { .. } => !parts.is_empty(),
         ApprovalSubject::Commands(_) => true,
+        ApprovalSubject::Foreign { details, .. } => foreign::is_long(details),
         _ => false,
     };
     !request.is_dangerous && (is_apart || has_impact_details(preview))

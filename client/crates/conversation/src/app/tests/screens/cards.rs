@@ -7,6 +7,8 @@ use cohab_protocol::{ProposedChange, ProposedCommand, WirePath};
 use super::*;
 use crate::{background_task::TaskResult, redactor::Redactor};
 
+mod other_programs;
+
 const HOSTILE: &str = "\u{1b}[2J\u{202e}evil\u{200b}\r\u{7}";
 
 fn path(text: &str) -> WirePath {

@@ -1,8 +1,8 @@
 //! Commands to the assistant itself.
 
 use cohab_protocol::{
-    ContextReport, ContextRoom, ContextSection, ErrorSubject, Notice, NoticeKind, RequestId, SessionAnswer,
-    SessionReply, WireError, WireErrorKind,
+    ContextReport, ContextRoom, ContextSection, ErrorSubject, NamedCommand, Notice, NoticeKind, RequestId,
+    SessionAnswer, SessionReply, WireError, WireErrorKind,
 };
 
 use super::*;
@@ -88,12 +88,29 @@ fn context(window_tokens: Option<u64>) -> SessionAnswer {
     SessionAnswer::Context(ContextReport { sections: sections.into_iter().map(section).collect(), room })
 }
 
+fn named(commands: &[(&str, &str, &str, bool)]) -> SessionAnswer {
+    let named = |(name, hint, meaning, is_of_project): &(&str, &str, &str, bool)| NamedCommand {
+        name: (*name).into(),
+        hint: (*hint).into(),
+        meaning: (*meaning).into(),
+        is_of_project: *is_of_project,
+    };
+    SessionAnswer::Commands(commands.iter().map(named).collect())
+}
+
 #[test]
 fn help_models_modes_and_mistakes() {
     let states: &[State] = &[
-        ("help", |stage| stage.entered("? /help")),
-        ("a slip", |stage| stage.entered("? /modle gpt-5")),
-        ("an unknown command", |stage| stage.entered("? /frobnicate")),
+        ("help", |stage| stage.answered("? /help", named(&[]))),
+        ("help with skills and commands", |stage| {
+            let own =
+                ("release", "VERSION", "How a release of this project is made, with its notes and its tags", false);
+            let long = ("a-name-that-is-rather-long-for-a-row", "[pr-number] [priority]", "Review it", true);
+            stage.answered("? /help", named(&[own, ("fix", "", "Fix it", false), long]));
+        }),
+        ("a slip", |stage| stage.answered("? /modle gpt-5", named(&[]))),
+        ("an unknown command", |stage| stage.answered("? /frobnicate", named(&[]))),
+        ("a slip for a skill", |stage| stage.answered("? /relaese", named(&[("release", "", "", false)]))),
         ("words behind a command that takes none", |stage| stage.entered("? /new please")),
         ("words that a command does not know", |stage| stage.entered("? /approve sometimes")),
         ("who answers", |stage| stage.introduced(identity("gpt-5", false))),
@@ -175,6 +192,9 @@ fn the_conversation_its_cost_and_its_code() {
         ("code is put on the prompt", |stage| stage.with_code("? /insert 1")),
         ("keys", |stage| stage.entered("? /keys")),
         ("nothing to hold", |stage| stage.entered("? /pause")),
+        ("a task is taken", |stage| stage.answered("? /bg fix the flaky test", SessionAnswer::TaskStarted { id: 3 })),
+        ("a goal without a check", |stage| stage.entered("? /goal the tests pass")),
+        ("a debate about nothing", |stage| stage.entered("? /debate")),
     ];
     insta::assert_snapshot!("conversation", seen(states));
 }
@@ -203,6 +223,10 @@ fn programs_of_our_own_and_requests_that_fail() {
             let text = "\u{1b}[2m\"fix the price\", now\u{1b}[m\n\n\u{1b}[1m~/shop/app.py\u{1b}[m\u{1b}[2m  +1 -1\u{1b}[m\n\
                 \u{1b}[2m2 \u{1b}[m\u{1b}[31m-net \u{1b}[7m1\u{1b}[m\n\u{1b}[2m2 \u{1b}[m\u{1b}[32m+net \u{1b}[7m2\u{1b}[m\n";
             stage.printed("? /diff", text, ProgramEnding::Exited(0));
+        }),
+        ("tasks behind the prompt", |stage| {
+            let text = "  3  works             14 s  fix the flaky test · read tests/relay.rs\n  2  done        3 min ago  diff · make the price new\n";
+            stage.printed("? /tasks", text, ProgramEnding::Exited(0));
         }),
         ("what it printed", |stage| {
             let text = "a3f9  2 hours ago  ~/src  why is it big, and what can go without harm\n";

@@ -1,8 +1,29 @@
 //! The settings that the client sends to the daemon when it joins a session: model variables, the environment for commands, and the
 //! approval mode.
 
-use cohab_protocol::{ApprovalMode, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES};
+use cohab_protocol::{ApprovalMode, Attach, EnvSetting, HOME_VARIABLE, MAX_ENVIRONMENT_BYTES, SessionKey};
 use cohab_secrets::secret_names::{Use, holds_secret};
+
+/// A request to join `session` without a live shell, with this process's environment. `flags` choose the model over the environment.
+#[must_use]
+pub fn attach_without_shell(
+    session: SessionKey,
+    approval: ApprovalMode,
+    can_approve: bool,
+    flags: Vec<(String, String)>,
+    key_variables: &[String],
+) -> Attach {
+    Attach {
+        session,
+        live_shell: None,
+        approval,
+        can_approve,
+        has_lock: false,
+        settings: model_variables(environment(), flags, key_variables),
+        environment: shell_environment(environment(), key_variables),
+        resume: None,
+    }
+}
 
 /// The variables that choose a model: the user's shell decides, not the one that happened to start the daemon. Those of `flags`
 /// take the place of the environment's; those of `key_variables` hold keys by the settings.
