@@ -9,6 +9,7 @@ pub mod deadline;
 pub mod emulation;
 pub mod home;
 pub mod model_server;
+pub mod peer;
 pub mod processes;
 pub mod session;
 mod shells;

@@ -306,3 +306,56 @@ fn a_folder_that_is_gone_is_named_as_the_reason() {
     assert_eq!(finished.status, Some(1), "{finished:?}");
     assert!(finished.stderr.contains("the current folder is not there any more"), "{finished:?}");
 }
+
+const SCHEMA: &str = r#"{"type": "object", "properties": {"lines": {"type": "integer"}}, "required": ["lines"]}"#;
+
+fn ask_for_json(home: &Home) -> Finished {
+    home.write_config("[model]\ncontext_window_tokens = 128000\n");
+    home.write("schema.json", SCHEMA);
+    let schema = home.path("schema.json");
+    home.run(&["ask", "--output-schema", schema.to_str().expect("text"), "count the lines"])
+}
+
+#[test]
+fn an_answer_is_repaired_until_it_fits_its_schema() {
+    for wire in Wire::ALL {
+        let answers = ["About seven.", "```json\n{\"lines\": \"7\"}\n```", "```json\n{\"lines\": 7}\n```"];
+        let server = ModelServer::start(wire, answers.map(Answer::text));
+        let home = Home::with_model(&server);
+        let finished = ask_for_json(&home);
+        assert_eq!((finished.status, finished.stdout.as_str()), (Some(0), "{\"lines\": 7}\n"), "{finished:?}");
+        let calls = server.wait_for_calls(3);
+        assert!(calls[0].conversation().contains("required"), "the model gets the schema");
+        assert!(calls[1].conversation().contains("the answer is not JSON"), "{}", calls[1].conversation());
+        assert!(
+            calls[2].conversation().contains("/lines: want integer, but got string"),
+            "{}",
+            calls[2].conversation()
+        );
+    }
+}
+
+#[test]
+fn an_answer_that_never_fits_is_status_1_without_output() {
+    let server = ModelServer::start(Wire::OpenAiChat, ["{}", "{\"lines\": 1.5}", "no"].map(Answer::text));
+    let home = Home::with_model(&server);
+    let finished = ask_for_json(&home);
+    assert_eq!((finished.status, finished.stdout.as_str()), (Some(1), ""), "{finished:?}");
+    assert!(
+        finished.stderr.contains("the answer is not valid against the schema: the answer is not JSON"),
+        "{finished:?}"
+    );
+    assert_eq!(server.wait_for_calls(3).len(), 3, "it is repaired twice");
+}
+
+#[test]
+fn a_schema_that_cannot_be_used_is_status_2_and_asks_nobody() {
+    let server = ModelServer::start(Wire::OpenAiChat, [Answer::text("{}")]);
+    let home = Home::with_model(&server);
+    home.write("schema.json", r#"{"$ref": "https://example.com/schema.json"}"#);
+    let schema = home.path("schema.json");
+    let finished = home.run(&["ask", "--output-schema", schema.to_str().expect("text"), "x"]);
+    assert_eq!((finished.status, finished.stdout.as_str()), (Some(2), ""), "{finished:?}");
+    assert!(finished.stderr.contains("cohab fetches nothing") && finished.stderr.contains("Hint: "), "{finished:?}");
+    assert!(server.requests().is_empty(), "nothing was sent");
+}

@@ -98,12 +98,12 @@ fn tasks_are_told_shown_and_outlive_the_daemon() {
     let home = Home::with_model(&server);
     let shell = home.cohab();
     shell.ask("do it all", "Begun.");
-    eventually("the tasks are kept", || home.run(&["tasks"]).stdout.contains("do it all: 2 open of 3\n  ✓ look\n"));
+    eventually("the tasks are kept", || home.run(&["todo"]).stdout.contains("do it all: 2 open of 3\n  ✓ look\n"));
     home.kill_daemon();
     shell.ask("go on", "Going on.");
     let told = server.wait_for_calls(3)[2].conversation();
     assert!(told.contains("2 active of 3: 1 in progress, 1 pending\n▶ mend\n○ test\n</tasks>"), "{told}");
-    let listed: Value = serde_json::from_str(&home.run(&["tasks", "--json"]).stdout).expect("it is JSON");
+    let listed: Value = serde_json::from_str(&home.run(&["todo", "--json"]).stdout).expect("it is JSON");
     assert_eq!(listed["sessions"][0]["tasks"][1], json!({"text": "mend", "status": "in_progress"}));
 
     let context = home.run(&["context", "--json", "--text", "damn,", "what", "now?"]).stdout;
@@ -116,4 +116,61 @@ fn tasks_are_told_shown_and_outlive_the_daemon() {
         assert!(names.contains(&name), "{names:?}");
     }
     assert!(home.run(&["context"]).stdout.contains("of 8.1k tokens"));
+}
+
+#[test]
+fn a_question_calls_a_skill_or_a_command_by_its_name() {
+    let server = ModelServer::start(Wire::OpenAiChat, ["Tagged.", "Deployed.", "Fixed.", "Plain."].map(Answer::text));
+    let home = Home::with_model(&server);
+    own_file(&home, "skills/release/SKILL.md", "---\nname: release\ndescription: How we release\n---\nTag $ARGUMENTS.");
+    own_file(&home, "commands/fix.md", "---\nallowed-tools: Read, Grep\n---\nFix $1.");
+    home.write(
+        "app/.agents/skills/deploy/SKILL.md",
+        "---\r\nname: \"deploy\"\r\ndescription: >-\r\n  Deploys it\r\n---\r\nPush it.",
+    );
+    home.write("app/.agents/skills/deploy/references/hosts.md", "blue");
+    home.write("app/.git/HEAD", "ref: refs/heads/topic\n");
+    let shell = home.cohab();
+    shell.run("cd app");
+    assert!(shell.ask("/deploy", "There is no /deploy").contains("`? /help` lists"), "it is not trusted");
+    assert_eq!(home.run(&["trust", &home.path("app").display().to_string()]).status, Some(0));
+    shell.ask("/release 1.2", "Tagged.");
+    shell.ask("/deploy now", "Deployed.");
+    shell.ask("/fix", "Fixed.");
+    assert!(shell.ask("/relaese", "did you mean").contains("/release?"), "{}", shell.dump());
+    shell.ask("/help", "Those of this project:");
+    shell.ask("/frobnicate the thing", "Plain.");
+
+    let requests = server.wait_for_calls(4);
+    let told: Vec<String> = requests.iter().map(Request::conversation).collect();
+    assert!(told[0].contains("<instructions>\nThe skill `release`. The user wrote it") && told[0].contains("Tag 1.2."));
+    assert!(told[0].contains("<question>\n/release 1.2\n</question>"), "{}", told[0]);
+    assert!(told[1].contains("<project-instructions>\nThe skill `deploy`. The authors of the workspace wrote it"));
+    assert!(told[1].contains("it holds references/hosts.md.") && told[1].contains("Push it.\n\nArguments: now"));
+    let tools: Vec<&str> = requests[2].body["tools"]
+        .as_array()
+        .expect("tools")
+        .iter()
+        .filter_map(|tool| tool["function"]["name"].as_str())
+        .collect();
+    assert_eq!(tools, ["grep", "read", "skill", "todo_read", "todo_write"]);
+    assert!(told[3].contains("<question>\n/frobnicate the thing\n</question>"), "{}", told[3]);
+}
+
+#[test]
+fn what_cohabignore_names_is_kept_from_attachments_and_tools() {
+    let read = Answer::call("read", &json!({"path": "private/plan.txt"}));
+    let server = ModelServer::start(Wire::OpenAiChat, [read, Answer::text("I may not.")]);
+    let home = Home::with_model(&server);
+    home.write("app/.git/HEAD", "ref: refs/heads/topic\n");
+    home.write("app/private/plan.txt", "hunter2");
+    home.write("app/.cohabignore", "private/\n");
+    let shell = home.cohab();
+    shell.run("cd app");
+    shell.ask("what does @private/plan.txt say", "I may not.");
+    let requests = server.wait_for_calls(2);
+    let by = format!("is kept from the assistant by {}:1", home.path("app/.cohabignore").display());
+    assert!(requests[0].conversation().contains(&by), "{}", requests[0].conversation());
+    assert!(requests[1].tool_results()[0].content.contains(&by), "{:?}", requests[1].tool_results());
+    assert!(!requests[1].conversation().contains("hunter2"));
 }

@@ -169,6 +169,7 @@ fn loops_and_substitutions_run_locked_and_leave_no_variable() {
         "find . -name '*.txt' | while read -r f; do head -n 1 \"$f\"; done | sort",
         "for i in 1 2; do grep -c NoNewPrivs:.1 /proc/self/status; done",
         "echo \"[${f-none}${n-none}${i-none}]\"",
+        "if command -v systemctl >/dev/null; then systemctl --version | head -n 1; fi",
     ];
     const FISH: &[&str] = &[
         "for f in *.txt; echo \"$f: $(wc -l < $f)\"; end",
@@ -177,6 +178,7 @@ fn loops_and_substitutions_run_locked_and_leave_no_variable() {
         "find . -name '*.txt' | while read -l f; head -n 1 $f; end | sort",
         "for i in 1 2; grep -c NoNewPrivs:.1 /proc/self/status; end",
         "echo \"[$f$n$i]none\"",
+        "if type -q systemctl; systemctl --version | head -n 1; end",
     ];
     for (shells, lines) in [(&SHELLS[..2], BASH), (&SHELLS[2..], FISH)] {
         loops_run_locked(shells, lines);
@@ -195,7 +197,7 @@ fn loops_run_locked(shells: &[&str], lines: &[&str]) {
         shell.wait_answer(mark, "All done.");
         let requests = server.wait_for_calls(lines.len() + 1);
         let results = results_of(&requests[lines.len()]);
-        let expected = ["a.txt: 1\nb.txt: 2", "many: 2", "< one\n---\n> t", "one\ntwo", "1\n1", "none"];
+        let expected = ["a.txt: 1\nb.txt: 2", "many: 2", "< one\n---\n> t", "one\ntwo", "1\n1", "none", "systemd"];
         for (result, expected) in results.iter().zip(expected) {
             assert!(result.contains(expected), "{name}: {expected:?} in {results:#?}");
         }

@@ -258,8 +258,10 @@ fn all_tools_are_on_offer_in_a_stable_order() {
     let requests = server.wait_for_calls(2);
     let few = ["bash", "edit", "glob", "grep", "memory_search", "read", "todo_read", "todo_write", "write"];
     assert_eq!(requests[0].tool_names(), few, "a small window has no room for all");
-    let mut all: Vec<&str> =
-        few.into_iter().chain(["conversation_search", "memory_append", "memory_propose", "memory_replace"]).collect();
+    let mut all: Vec<&str> = few
+        .into_iter()
+        .chain(["conversation_search", "delegate", "memory_append", "memory_propose", "memory_replace"])
+        .collect();
     all.sort_unstable();
     assert_eq!(requests[1].tool_names(), all);
 }

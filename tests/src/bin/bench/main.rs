@@ -24,6 +24,7 @@ mod store;
 mod stream;
 mod stream_chunks;
 mod stream_cost;
+mod teams;
 mod wires;
 
 use std::{
@@ -34,7 +35,7 @@ use std::{
 use report::Report;
 
 const USAGE: &str =
-    "Usage: bench [echo|flood|start|idle|relay|relay-turn|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|confine|memory|all]... [--rounds N]
+    "Usage: bench [echo|flood|start|idle|relay|relay-turn|stream|wires|clients|calls|gate|policy|context|store|audit|scrub|confine|memory|teams|all]... [--rounds N]
               [--fast]
 
   --rounds N   rounds of each measure (default 20; flood takes a fifth of it)
@@ -49,7 +50,7 @@ struct Options {
     is_fast: bool,
 }
 
-const MEASURES: [&str; 19] = [
+const MEASURES: [&str; 20] = [
     "echo",
     "flood",
     "start",
@@ -69,6 +70,7 @@ const MEASURES: [&str; 19] = [
     "confine",
     "long",
     "memory",
+    "teams",
 ];
 
 /// The command line, or nothing if it is wrong or asks for help.
@@ -107,6 +109,7 @@ fn main() -> ExitCode {
             "relay-turn" => relay_turn::measure(&mut report, options.rounds),
             "long" => long::measure(&mut report),
             "memory" => memory::measure(&mut report, options.rounds),
+            "teams" => teams::measure(&mut report, options.rounds),
             "context" => context::measure(&mut report, options.rounds),
             "gate" => gate::measure(&mut report, options.rounds),
             "scrub" => scrub::measure(&mut report, options.rounds),

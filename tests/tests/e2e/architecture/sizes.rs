@@ -10,7 +10,7 @@ use crate::{
 };
 
 const FEWEST_CRATES: usize = 22;
-const MOST_CRATES: usize = 40;
+const MOST_CRATES: usize = 48;
 const CRATE_CAP_LINES: usize = 13_000;
 const FILE_CAP_LINES: usize = 500;
 const FILE_P90_LINES: usize = 350;
