@@ -50,6 +50,8 @@ pub enum Mark {
     Line(ReportedLine),
     /// `W`: Enter was pressed on a line that the shell accepts by itself.
     AcceptedUnasked,
+    /// `R`: bash has begun to report a long line.
+    ReportBegins,
     /// `F`: another line editor reads the keys, so the script stays away.
     ForeignEditor {
         /// The editor's name.
@@ -225,6 +227,7 @@ fn parse(body: &[u8]) -> Option<Mark> {
         ("P", []) => Mark::Continuation,
         ("C", []) => Mark::Started { line: None },
         ("C", [line]) => Mark::Started { line: Some(String::from_utf8_lossy(&percent_decoded(line)?).into_owned()) },
+        ("R", []) => Mark::ReportBegins,
         ("W", []) => Mark::AcceptedUnasked,
         ("F", [name]) => Mark::ForeignEditor { name: (*name).to_owned() },
         ("K", ["1"]) => Mark::EnterOwner { is_users: true },

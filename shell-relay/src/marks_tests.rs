@@ -58,6 +58,7 @@ fn every_verb_is_understood() {
         ("N;1;x;0;end", Mark::EnterPressed(ReportedLine { is_at_end: true, ..line(1, Some("x".into()), Some(false)) })),
         ("N;1;x;0;vi", Mark::EnterPressed(ReportedLine { is_vi: true, ..line(1, Some("x".into()), Some(false)) })),
         ("W", Mark::AcceptedUnasked),
+        ("R", Mark::ReportBegins),
         ("K;1", Mark::EnterOwner { is_users: true }),
         ("V;1", Mark::Letters(Letters::Commands)),
         ("F;ble.sh", Mark::ForeignEditor { name: "ble.sh".into() }),

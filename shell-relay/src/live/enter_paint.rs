@@ -57,6 +57,11 @@ impl EnterPaint {
         self.held_since.filter(|_| self.step == PaintStep::Watching).map(|since| since + REPORT_TIME)
     }
 
+    /// The function has begun to report the line, which takes long for a long one: until other output comes, nothing is shown.
+    pub fn wait_for_report(&mut self) {
+        self.held_since = None;
+    }
+
     /// Records that the function has reported the line; a second report changes nothing. `false` if the line was not cleared for the
     /// report, or the clearing is on the screen already, so that everything is shown.
     #[must_use]
@@ -210,6 +215,22 @@ mod tests {
             paint.push(before.as_bytes(), Instant::now(), &mut Vec::new());
             assert!(!paint.reported(ONE_ROW), "{before:?}");
         }
+    }
+
+    #[test]
+    fn a_report_that_has_begun_is_waited_for() {
+        let mut paint = EnterPaint::new();
+        let mut shown = Vec::new();
+        paint.push(CLEAR, Instant::now(), &mut shown);
+        paint.wait_for_report();
+        assert_eq!(paint.deadline(), None);
+        assert!(paint.reported(ONE_ROW));
+        // A report that was interrupted.
+        let mut paint = EnterPaint::new();
+        paint.push(CLEAR, Instant::now(), &mut shown);
+        paint.wait_for_report();
+        paint.push(b"^C", Instant::now(), &mut shown);
+        assert_eq!((shown.as_slice(), paint.all()), (&b"\r\x1b[K^C"[..], &b""[..]));
     }
 
     #[test]

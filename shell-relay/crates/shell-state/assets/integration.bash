@@ -235,6 +235,7 @@ __cohab_name() { # for the hint beside the line, which knows bash's own names. W
 
 __cohab_ask() { # $1: the mark, $2: the keymap. A line beyond bounds is cut, so that it is known at least how it begins
   local __cohab_r __cohab_k __cohab_all=$READLINE_LINE __cohab_max
+  ((${#__cohab_all} <= 1024)) || __cohab_m R # the client waits for what takes this shell long
   for __cohab_max in 16384 4096; do
     ((${#__cohab_all} <= __cohab_max)) || __cohab_all="${__cohab_all:0:__cohab_max} [...]"
     __cohab_enc "$__cohab_all"
