@@ -148,6 +148,8 @@ pub enum StepActivity {
         /// The tool's main argument in one line: the command, the path, the pattern.
         argument: String,
     },
+    /// The shell is shared: programs elsewhere may call at any time.
+    Shared,
     /// The conversation is made shorter.
     Compaction,
     /// A file or folder that the question names is read, for the model to have it with the question.

@@ -245,6 +245,7 @@ fn delta() -> impl Strategy<Value = ChunkDelta> {
 fn activity() -> impl Strategy<Value = StepActivity> {
     prop_oneof![
         text().prop_map(|model| StepActivity::ModelCall { model }),
+        Just(StepActivity::Shared),
         (text(), text()).prop_map(|(tool, argument)| StepActivity::ToolCall { tool, argument }),
         Just(StepActivity::Compaction),
         text().prop_map(|path| StepActivity::Attachment { path }),

@@ -99,7 +99,7 @@ variants!(SessionAction {
 });
 variants!(ApprovalMode { ReadOnly, Ask, All, Auto });
 variants!(ChunkDelta { Text, Reasoning, Reset });
-variants!(StepActivity { ModelCall, ToolCall, Compaction, Attachment });
+variants!(StepActivity { ModelCall, ToolCall, Shared, Compaction, Attachment });
 variants!(StepDetail { Change, Output, Lines });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
 variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges, Foreign });
@@ -368,6 +368,7 @@ fn actions() -> Vec<SessionAction> {
 fn activities() -> Vec<StepActivity> {
     vec![
         StepActivity::ModelCall { model: "a/b".into() },
+        StepActivity::Shared,
         StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() },
         StepActivity::Compaction,
         StepActivity::Attachment { path: "src/main.rs".into() },

@@ -52,6 +52,7 @@ mod secrets;
 mod sessions;
 mod setup;
 mod setup_screens;
+mod share;
 mod shell;
 mod shell_check;
 mod shells;

@@ -26,6 +26,7 @@ mod pick;
 mod picked_line;
 mod question;
 mod resume;
+mod share;
 mod slash;
 mod state;
 mod stopped;

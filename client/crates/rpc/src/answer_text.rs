@@ -26,7 +26,9 @@ impl AnswerText {
             },
             DaemonMessage::TurnStarted { .. } => *self = Self::default(),
             DaemonMessage::StepStarted(started) => match started.activity {
-                StepActivity::ModelCall { .. } | StepActivity::ToolCall { .. } => *self = Self::default(),
+                StepActivity::ModelCall { .. } | StepActivity::Shared | StepActivity::ToolCall { .. } => {
+                    *self = Self::default();
+                }
                 StepActivity::Compaction | StepActivity::Attachment { .. } => {}
             },
             _ => {}

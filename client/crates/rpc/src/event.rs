@@ -105,6 +105,8 @@ pub enum EventActivity {
     },
     /// It makes the conversation shorter.
     Compaction {},
+    /// The shell is shared: programs elsewhere may call.
+    Shared {},
 }
 
 /// How a step or a subagent ended.
@@ -374,6 +376,7 @@ fn activity(activity: &StepActivity) -> EventActivity {
         }
         StepActivity::Attachment { path } => EventActivity::Attachment { path: path.clone() },
         StepActivity::Compaction => EventActivity::Compaction {},
+        StepActivity::Shared => EventActivity::Shared {},
     }
 }
 

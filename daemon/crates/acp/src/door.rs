@@ -21,6 +21,7 @@ use uuid::Uuid;
 
 use crate::{
     ask::{Ask, Reply, ToolAnswer, Wish},
+    inbox::AgentEvent,
     lines::{LINE_MAX_BYTES, next_line},
     link::Link,
     mcp::{self, OfferedShell, Reaction},
@@ -154,6 +155,10 @@ async fn serve(stream: UnixStream, token: &str, link: &Owner, offered: &OfferedS
     while next_line(&mut reader, &mut line, LINE_MAX_BYTES).await.is_ok() {
         let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
         let Some(link) = link.get().and_then(Weak::upgrade) else { break };
+        if let Some(name) = mcp::introduced(&message).filter(|_| offered.is_shared) {
+            // Only calls find no room.
+            let _ = link.inbox.push(AgentEvent::Notice(format!("{name} uses this shell.")));
+        }
         match mcp::reaction(&message, offered) {
             Reaction::None => {}
             // A caller that reads no answers is not read, either.
@@ -220,7 +225,6 @@ mod tests {
     use std::{collections::BTreeMap, path::Path};
 
     use cohab_config::agents::OwnAgents;
-    use cohab_shell_state::shell::Shell;
     use serde_json::json;
     use tokio::io::AsyncBufReadExt as _;
 
@@ -259,7 +263,8 @@ mod tests {
     #[tokio::test]
     async fn a_refusal_comes_over_the_socket() {
         let folder = tempfile::tempdir().expect("a folder");
-        let offered = OfferedShell { shell: Shell::Bash, server: "cohab-1".into(), is_in_tool_names: false };
+        let offered =
+            OfferedShell { shell: "bash", server: "cohab-1".into(), is_in_tool_names: false, is_shared: false };
         let door = Door::open(&folder.path().join("agents"), offered).expect("a socket");
         let launch = Launch { program: "/bin/cat".into(), args: Vec::new(), environment: BTreeMap::new() };
         let (process, pipes) = Process::start(&launch, Path::new("/")).expect("a process");

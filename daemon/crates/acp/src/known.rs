@@ -37,6 +37,8 @@ pub struct Agent {
     pub note: Option<String>,
     /// Whether it comes from the settings.
     pub is_own: bool,
+    /// Whether it stands for programs that come by themselves: it may be silent for as long as it likes.
+    pub is_host: bool,
 }
 
 /// Stands for cohab's own program in the arguments of an agent.
@@ -145,6 +147,12 @@ fn of_settings(name: &str, agent: &OwnAgent) -> Agent {
     }
 }
 
+/// What takes the place of an agent in a turn that shares the shell.
+#[must_use]
+pub fn host() -> Agent {
+    Agent { is_host: true, ..blank("share") }
+}
+
 fn blank(name: &str) -> Agent {
     Agent {
         name: name.to_owned(),
@@ -161,6 +169,7 @@ fn blank(name: &str) -> Agent {
         login: None,
         note: None,
         is_own: false,
+        is_host: false,
     }
 }
 

@@ -7,6 +7,8 @@
 //!   Agent Client Protocol (`wire`); `desk` takes its requests and `inbox` holds them for the turn.
 //!   `own_calls` recognizes the live shell in an agent's questions, `shown_files` knows what must not be written back.
 //! - `door` offers the live shell as an MCP server (`mcp`) to agents that bring a shell of their own; [`shim`] connects them with it.
+//! - [`share_host`] takes the place of an agent in a turn that shares the shell (`shares`); [`serve`] passes calls of programs elsewhere on
+//!   to that shell.
 //! - [`tools`] are the tools of the loop that only agents call.
 //!
 //! Invariants: an agent's process has no terminal and ends with all that it started; lines, queues and waits are bounded; nothing that an
@@ -29,7 +31,11 @@ mod peer;
 mod permission;
 mod pool;
 mod process;
+mod runner;
 mod saved;
+pub mod serve;
+pub mod share_host;
+mod shares;
 mod shell_line;
 pub mod shim;
 mod shown_files;
@@ -41,6 +47,7 @@ mod wire;
 
 pub use self::{
     pool::AgentPool,
+    shares::{SharedShell, Shares},
     start::AgentStart,
     turn::{AgentTurn, AgentTurnParts, WIRE},
 };

@@ -1,6 +1,6 @@
 //! Reads lines of bounded length from an untrusted stream.
 
-use std::io;
+use std::io::{self, BufRead, Read as _};
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _};
 
@@ -47,6 +47,21 @@ pub(crate) async fn next_line(
     }
 }
 
+/// The same of a stream that may be waited for. False at its end; a last half is no line.
+///
+/// # Errors
+/// A line is longer than `limit`, or the system refused.
+pub(crate) fn read_line(reader: &mut impl BufRead, line: &mut Vec<u8>, limit: usize) -> io::Result<bool> {
+    line.clear();
+    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+    reader.take(most).read_until(b'\n', line)?;
+    match line.pop() {
+        Some(b'\n') => Ok(true),
+        Some(_) if line.len() >= limit => Err(io::Error::other(format!("a message has more than {limit} bytes"))),
+        Some(_) | None => Ok(false),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use tokio::io::BufReader;
@@ -62,6 +77,13 @@ mod tests {
             assert_eq!(line, expected.as_bytes());
         }
         assert!(matches!(next_line(&mut reader, &mut line, 4).await, Err(LineError::Closed)));
+        let mut now = &b"ab\n\ncdef\nrest"[..];
+        for expected in ["ab", "", "cdef"] {
+            assert!(read_line(&mut now, &mut line, 4).expect(expected));
+            assert_eq!(line, expected.as_bytes());
+        }
+        assert!(!read_line(&mut now, &mut line, 4).expect("the end"));
+        read_line(&mut &b"abcde\n"[..], &mut line, 4).expect_err("too long");
         let mut reader = &b"abcde\n"[..];
         assert!(matches!(next_line(&mut reader, &mut line, 4).await, Err(LineError::TooLong)));
     }

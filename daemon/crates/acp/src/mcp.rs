@@ -1,6 +1,5 @@
 //! The live shell as an MCP server: the messages. What a tool does becomes a call of the loop elsewhere.
 
-use cohab_shell_state::shell::Shell;
 use serde_json::{Value, json};
 
 use crate::{ask::Wish, wire};
@@ -15,11 +14,14 @@ const TIMEOUT_MAX_MS: u64 = 3_600_000;
 /// The live shell that an agent is offered.
 #[derive(Clone, Debug)]
 pub(crate) struct OfferedShell {
-    pub shell: Shell,
+    /// Name of its kind, or `shell`.
+    pub shell: &'static str,
     /// Name of the MCP server.
     pub server: String,
     /// Whether the names of its tools begin with its own.
     pub is_in_tool_names: bool,
+    /// Whether programs come in that the user did not start here: the user is told who they are.
+    pub is_shared: bool,
 }
 
 impl OfferedShell {
@@ -71,17 +73,23 @@ pub(crate) fn reaction(message: &Value, offered: &OfferedShell) -> Reaction {
     }
 }
 
+/// How a caller introduces itself, if the message does that: its name and version.
+pub(crate) fn introduced(message: &Value) -> Option<String> {
+    let client = &message["params"]["clientInfo"];
+    let name = client["name"].as_str().filter(|_| message["method"] == "initialize")?;
+    Some(crate::failure::shown(&format!("{name} {}", client["version"].as_str().unwrap_or_default())))
+}
+
 /// The result of a tool.
 pub(crate) fn result(text: &str, is_error: bool) -> Value {
     json!({"content": [{"type": "text", "text": text}], "isError": is_error})
 }
 
-fn initialized(wanted: Option<&str>, shell: Shell) -> Value {
+fn initialized(wanted: Option<&str>, shell: &str) -> Value {
     let version = wanted.filter(|wanted| VERSIONS.contains(wanted)).unwrap_or(VERSIONS[0]);
     let instructions = format!(
-        "Commands run in the user's own live {} session, where the user sees them; `cd` and `export` stay. The user's policy judges \
-         each command, and the user may refuse it.",
-        shell.name()
+        "Commands run in the user's own live {shell} session, where the user sees them; `cd` and `export` stay. The user's policy \
+         judges each command, and the user may refuse it.",
     );
     json!({
         "protocolVersion": version,
@@ -100,7 +108,7 @@ fn tools(offered: &OfferedShell) -> Value {
     let run = format!(
         "Runs a command line in the user's own live {} session. `cd`, `export` and the like stay, for later commands and for the \
          user. Returns the output and a line with exit status and folder.",
-        offered.shell.name()
+        offered.shell
     );
     json!([
         tool(
@@ -187,7 +195,7 @@ mod tests {
     use super::*;
 
     fn offered(is_in_tool_names: bool) -> OfferedShell {
-        OfferedShell { shell: Shell::Zsh, server: "cohab-1".into(), is_in_tool_names }
+        OfferedShell { shell: "zsh", server: "cohab-1".into(), is_in_tool_names, is_shared: false }
     }
 
     fn sent(message: &Value) -> Value {

@@ -114,6 +114,12 @@ impl AgentPool {
         &self.places.home
     }
 
+    /// The program that connects an agent with the live shell, and that shares the shell.
+    #[must_use]
+    pub fn own_program(&self) -> Option<&Path> {
+        self.places.shim.as_deref()
+    }
+
     /// Ends the agents of a session whose conversation is over. If it was cleared, no later agent continues it.
     pub fn forget(&self, session: &str, is_cleared: bool) {
         let private = private_session(session);
@@ -132,7 +138,7 @@ impl AgentPool {
         let key = key(turn);
         let slot = self.slot(&key, is_first)?;
         // A start that fails or is given up ends the turn, too.
-        let mut failing = Failing { pool: self, key: is_first.then_some(key), is_private: turn.is_private };
+        let mut failing = Failing { pool: self, key: is_first.then_some(key), is_private: turn.is_for_one_turn };
         let connected = self.connect_in(&slot, turn).await?;
         failing.key = None;
         Ok(connected)
@@ -175,10 +181,10 @@ impl AgentPool {
         Ok(slot)
     }
 
-    /// A turn is over: the agent rests, and is ended if it is not asked again. One of a private turn is ended at once.
+    /// A turn is over: the agent rests, and is ended if it is not asked again. One for this turn only is ended at once.
     pub(crate) fn rest(self: &Arc<Self>, turn: &AgentStart, link: &Link) {
-        self.turn_ended(key(turn), turn.is_private);
-        if turn.is_private {
+        self.turn_ended(key(turn), turn.is_for_one_turn);
+        if turn.is_for_one_turn {
             link.kill();
         }
     }
@@ -228,7 +234,7 @@ impl AgentPool {
             let program = turn.launch.program.display();
             AgentFailure::new(ProviderErrorKind::Network, format!("@{name} cannot be started: {program}: {error}"))
         };
-        let door = self.open_door(turn.shell, turn.agent.hides_server);
+        let door = self.open_door(turn);
         let launch = self.with_door(&turn.launch, door.as_ref());
         let (process, pipes) = Process::start(&launch, &cwd).map_err(failed)?;
         let marked = turn.agent.with_server(door.as_ref().map(|door| door.offered().server.as_str()));
@@ -242,12 +248,12 @@ impl AgentPool {
         let initialized = introduce(&link).await?;
         let mut start = Start { notices: Vec::new(), preface: Some(preface) };
         let beginning = Beginning { turn, link: &link, initialized: &initialized, cwd: &cwd, servers };
-        if !turn.is_private && self.continue_conversation(&beginning, &mut start).await? {
+        if !turn.is_for_one_turn && self.continue_conversation(&beginning, &mut start).await? {
             return Ok((live, start));
         }
         let session = beginning.begin().await?;
         link.set_session(&session);
-        if !turn.is_private {
+        if !turn.is_for_one_turn {
             self.places.saved.keep(&turn.session, name, &session);
         }
         Ok((live, start))
@@ -276,9 +282,14 @@ impl AgentPool {
     }
 
     /// The socket of the live shell, if this daemon knows its own program.
-    fn open_door(&self, shell: Shell, is_in_tool_names: bool) -> Option<Door> {
+    fn open_door(&self, turn: &AgentStart) -> Option<Door> {
         self.places.shim.as_ref()?;
-        let offered = OfferedShell { shell, server: server_name(), is_in_tool_names };
+        let offered = OfferedShell {
+            shell: turn.shell.name(),
+            server: server_name(),
+            is_in_tool_names: turn.agent.hides_server,
+            is_shared: turn.agent.is_host,
+        };
         let opened = Door::open(&self.places.sockets, offered);
         opened.inspect_err(|error| tracing::warn!(%error, "the live shell cannot be offered to an agent")).ok()
     }
@@ -339,11 +350,11 @@ fn server_name() -> String {
 }
 
 fn key(turn: &AgentStart) -> Key {
-    let session = if turn.is_private { private_session(&turn.session) } else { turn.session.clone() };
+    let session = if turn.is_for_one_turn { private_session(&turn.session) } else { turn.session.clone() };
     (session, turn.agent.name.clone())
 }
 
-/// Stands for a session in the keys of its private turns.
+/// Stands for a session in the keys of agents that are for one turn.
 fn private_session(session: &str) -> String {
     format!("{session} private")
 }

@@ -14,8 +14,8 @@ pub struct AgentStart {
     pub launch: Launch,
     /// Name of the session.
     pub session: String,
-    /// Whether nothing of the turn is kept.
-    pub is_private: bool,
+    /// Whether it ends with the turn, and knows nothing of others.
+    pub is_for_one_turn: bool,
     /// The kind of the shell in which commands run.
     pub shell: Shell,
     /// The shell's folder.

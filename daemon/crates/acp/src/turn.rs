@@ -1,12 +1,10 @@
-//! One turn of an agent: the model of the loop, an observer that learns what became of its calls, and the runner that can interrupt
-//! them.
+//! One turn of an agent: the model of the loop, and an observer that learns what became of its calls.
 //!
 //! The agent's requests end the model's answer with tool calls; the loop judges, asks, runs and records them as those of any model. The
 //! next request of the loop brings their results, and the answer goes on.
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
-    path::PathBuf,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -17,14 +15,12 @@ use cohab_model_api::{
     Message, ModelEvent, ModelInfo, ModelProvider, ModelRequest, ModelService, ProviderErrorKind, Secrets, StopClass,
     TokenUsage, ToolCall, ToolResult,
 };
-use cohab_types::command::{CommandOutcome, CommandRequest, Ending, RelayError};
 use futures::{
     StreamExt as _,
     stream::{self, BoxStream},
 };
 use serde_json::{Value, json};
 use tokio::{task::spawn_blocking, time::timeout};
-use tokio_util::sync::CancellationToken;
 
 use crate::{
     ask::{Ask, Wish},
@@ -34,6 +30,7 @@ use crate::{
     link::Link,
     peer::Peer as _,
     pool::{AgentPool, Start},
+    runner::{AgentRunner, RunningCall},
     shell_line::line_of,
     shown_files::real_path,
     start::AgentStart,
@@ -71,6 +68,7 @@ pub struct AgentTurnParts {
 pub struct AgentTurn {
     parts: AgentTurnParts,
     state: Mutex<AgentTurnState>,
+    call: Arc<RunningCall>,
 }
 
 #[derive(Default)]
@@ -78,13 +76,9 @@ struct AgentTurnState {
     link: Option<Arc<Link>>,
     /// The prompt whose end was not read yet, whether or not the agent ended it.
     prompt: Option<u64>,
-    /// The call that runs, and what interrupts it.
-    current: Option<(String, CancellationToken)>,
     /// Calls that were allowed.
     allowed: HashSet<String>,
     outcomes: HashMap<String, StepResult>,
-    /// Exit statuses of commands that ended.
-    exits: HashMap<String, i32>,
     /// What the user added while a prompt ran.
     more: VecDeque<String>,
 }
@@ -93,7 +87,13 @@ impl AgentTurn {
     /// A turn of an agent.
     #[must_use]
     pub fn new(parts: AgentTurnParts) -> Arc<Self> {
-        Arc::new(Self { parts, state: Mutex::default() })
+        Arc::new(Self { parts, state: Mutex::default(), call: Arc::default() })
+    }
+
+    /// The agent's name behind `@`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.parts.start.agent.name
     }
 
     fn lock(&self) -> MutexGuard<'_, AgentTurnState> {
@@ -106,8 +106,8 @@ impl AgentTurn {
 
     /// The same runner, whose commands the agent can interrupt.
     #[must_use]
-    pub fn runner(self: &Arc<Self>, inner: Arc<dyn CommandRunner>) -> Arc<dyn CommandRunner> {
-        Arc::new(AgentRunner { inner, turn: Arc::clone(self) })
+    pub fn runner(&self, inner: Arc<dyn CommandRunner>) -> Arc<dyn CommandRunner> {
+        Arc::new(AgentRunner { inner, call: Arc::clone(&self.call) })
     }
 
     /// The model of the loop.
@@ -158,8 +158,7 @@ impl AgentTurn {
                 let mut state = self.lock();
                 let usual = if result.is_error { StepResult::Failed } else { StepResult::Done };
                 let outcome = state.outcomes.remove(&result.call_id).unwrap_or(usual);
-                let exit = state.exits.remove(&result.call_id);
-                (outcome, exit, state.allowed.remove(&result.call_id))
+                (outcome, self.call.take_exit(&result.call_id), state.allowed.remove(&result.call_id))
             };
             let text = result.content.split(NOTE_MARK).next().unwrap_or_default();
             let is_exact = link.desk.is_exact(text);
@@ -223,9 +222,8 @@ impl TurnObserver for AgentTurn {
             Fact::CallReached(planned) if planned.step.is_some() => {
                 let Some(link) = self.link() else { return };
                 let token = link.desk.runs(&planned.call_id, &|message| link.send(&message));
-                let mut state = self.lock();
-                state.current = Some((planned.call_id.clone(), token));
-                state.allowed.insert(planned.call_id.clone());
+                self.call.set(&planned.call_id, token);
+                self.lock().allowed.insert(planned.call_id.clone());
             }
             Fact::CallEnded(call, outcome, _) => {
                 self.lock().outcomes.insert(call.id.clone(), outcome);
@@ -233,45 +231,6 @@ impl TurnObserver for AgentTurn {
             Fact::TurnEnded(..) => self.stop(),
             _ => {}
         }
-    }
-}
-
-/// Runs commands that the agent can interrupt one by one.
-struct AgentRunner {
-    inner: Arc<dyn CommandRunner>,
-    turn: Arc<AgentTurn>,
-}
-
-#[async_trait]
-impl CommandRunner for AgentRunner {
-    async fn run(&self, request: CommandRequest, cancel: &CancellationToken) -> Result<CommandOutcome, RelayError> {
-        let Some((call_id, token)) = self.turn.lock().current.clone() else {
-            return self.inner.run(request, cancel).await;
-        };
-        let own = cancel.child_token();
-        let mut run = std::pin::pin!(self.inner.run(request, &own));
-        let outcome = tokio::select! {
-            biased;
-            outcome = &mut run => outcome,
-            () = token.cancelled() => {
-                own.cancel();
-                run.await
-            }
-        };
-        if let Ok(CommandOutcome { ending, status, .. }) = &outcome {
-            let exit = match ending {
-                Ending::Exited | Ending::Interrupted { .. } | Ending::ShellExited => Some(status.unwrap_or(130)),
-                Ending::Stopped | Ending::StillRunning => None,
-            };
-            if let Some(exit) = exit {
-                self.turn.lock().exits.insert(call_id, exit);
-            }
-        }
-        outcome
-    }
-
-    fn cwd(&self) -> PathBuf {
-        self.inner.cwd()
     }
 }
 
@@ -287,7 +246,12 @@ impl ModelProvider for AgentModel {
 
     fn service(&self) -> ModelService {
         // The agent keeps the conversation itself: nothing of what it gets is to be cut.
-        ModelService { host: WIRE.to_owned(), context_window_tokens: Some(WINDOW_TOKENS), ..ModelService::default() }
+        ModelService {
+            host: WIRE.to_owned(),
+            context_window_tokens: Some(WINDOW_TOKENS),
+            is_host: self.0.parts.start.agent.is_host,
+            ..ModelService::default()
+        }
     }
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
@@ -399,7 +363,8 @@ impl AgentAnswer {
         let Some(link) = self.turn.link() else {
             return self.fail(AgentFailure::new(ProviderErrorKind::Protocol, "the agent is not connected"));
         };
-        let Ok(event) = timeout(SILENCE, link.inbox.next()).await else {
+        let patience = if self.turn.parts.start.agent.is_host { Duration::MAX } else { SILENCE };
+        let Ok(event) = timeout(patience, link.inbox.next()).await else {
             let message = format!("@{} sent nothing for {} minutes", link.name, SILENCE.as_secs() / 60);
             return self.fail(AgentFailure::new(ProviderErrorKind::Timeout, message));
         };

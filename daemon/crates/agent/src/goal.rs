@@ -58,6 +58,8 @@ pub struct Goal {
 #[derive(Clone, Copy, Default)]
 struct GoalState {
     rounds: u32,
+    /// Whether the check of this round has no result. The model chooses the ids of its own calls, and may choose that of a check.
+    is_checking: bool,
     last: Option<StepResult>,
 }
 
@@ -106,7 +108,7 @@ impl Goal {
             return GoalStep::Limit;
         }
         state.rounds += 1;
-        state.last = None;
+        (state.is_checking, state.last) = (true, None);
         let args = JsonObject::from_iter([("command".to_owned(), self.check.clone().into())]);
         let call = ToolCall { id: self.call_id(state.rounds), name: LIVE.to_owned(), args: Ok(args.into()) };
         let message = format!("[check {} of {MAX_ROUNDS}: `{}`]", state.rounds, self.check);
@@ -137,8 +139,8 @@ impl TurnObserver for Goal {
     async fn observe(&self, fact: Fact<'_>) {
         if let Fact::CallEnded(call, outcome, _) = fact {
             let mut state = self.state();
-            if state.rounds > 0 && call.id == self.call_id(state.rounds) {
-                state.last = Some(outcome);
+            if state.is_checking && call.id == self.call_id(state.rounds) {
+                (state.is_checking, state.last) = (false, Some(outcome));
             }
         }
     }
@@ -167,17 +169,20 @@ mod tests {
     #[tokio::test]
     async fn only_the_result_of_the_check_ends_the_turn() {
         let goal = Goal::new("true");
-        let GoalStep::Check(_, Attachments { calls, .. }) = goal.answered() else { panic!("a check") };
         let result = ToolResult { call_id: "x".into(), tool: LIVE.into(), content: String::new(), is_error: false };
-        let other = ToolCall { id: "other".into(), ..calls[0].clone() };
-        goal.observe(Fact::CallEnded(&other, StepResult::Done, &result)).await;
-        assert_eq!(goal.end(), None);
         for (outcome, end) in [
             (StepResult::Failed, None),
             (StepResult::Refused, Some(GoalEnd::Refused)),
             (StepResult::Done, Some(GoalEnd::Reached)),
         ] {
+            let GoalStep::Check(_, Attachments { calls, .. }) = goal.answered() else { panic!("a check") };
+            let other = ToolCall { id: "other".into(), ..calls[0].clone() };
+            goal.observe(Fact::CallEnded(&other, StepResult::Done, &result)).await;
+            assert_eq!(goal.end(), None);
             goal.observe(Fact::CallEnded(&calls[0], outcome, &result)).await;
+            assert_eq!(goal.end(), end);
+            // A later call of the model with the id of the check.
+            goal.observe(Fact::CallEnded(&calls[0], StepResult::Done, &result)).await;
             assert_eq!(goal.end(), end);
         }
         let GoalStep::Check(..) = goal.answered() else { panic!("a check") };

@@ -89,6 +89,8 @@ pub struct ToolContext<'a> {
     pub approval: Option<String>,
     /// `PlannedCall::run_id`.
     pub run_id: String,
+    /// Whether the call checks a goal: a command that did not end with status 0 is a failure then.
+    pub is_check: bool,
     /// Fires when the turn is cancelled.
     pub cancel: &'a CancellationToken,
 }
@@ -213,6 +215,8 @@ pub enum Activity {
     ModelCall {
         /// `wire/model`.
         model: String,
+        /// Whether it waits for programs that come by themselves.
+        is_host: bool,
     },
     /// Runs a tool.
     ToolCall {

@@ -140,6 +140,13 @@ impl TurnState {
         Self { messages, model_calls, ..Self::default() }
     }
 
+    /// Continues a turn whose model has ended its answer, which is the last of `messages`, and whose goal is not checked.
+    #[must_use]
+    pub fn answered_before(messages: Vec<Message>, model_calls: u32) -> Self {
+        let progress = Progress::Answered(StopClass::End);
+        Self { progress, has_spoken: true, ..Self::going_on(messages, model_calls) }
+    }
+
     /// Lets tools read what the question names before the model is asked. The conversation must end with that question.
     pub fn attach(&mut self, attachments: Attachments) {
         if self.progress == Progress::Model && !attachments.calls.is_empty() {

@@ -129,7 +129,8 @@ impl Agent {
         self.tell_news(state);
         state.model_call_begins(allow_tools);
         let info = self.provider.info();
-        let activity = Activity::ModelCall { model: format!("{}/{}", info.wire, info.model) };
+        let is_host = self.provider.service().is_host;
+        let activity = Activity::ModelCall { model: format!("{}/{}", info.wire, info.model), is_host };
         sink.emit(TurnEvent::StepStarted { step, activity }).await;
         let mut draft = Draft::default();
         let end = tokio::select! {
@@ -377,11 +378,12 @@ impl Agent {
                 return Called::cancelled();
             }
         }
+        let is_check = turn.is_checking();
         drop(turn);
         // A call may have been sent to another tool.
         let tool = self.tools.get(&planned.tool).unwrap_or(tool);
         let (approval, run_id) = (planned.approval.clone(), planned.run_id.clone());
-        let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, cancel };
+        let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, is_check, cancel };
         let started = Instant::now();
         let mut called = Called::of(tool.call(&planned.args, &context).await);
         for _ in 0..planned.repeats {

@@ -307,7 +307,7 @@ impl Assembly {
         settings: Option<&ModelSettings>,
         models: &ModelTable,
     ) -> (ModelCapacity, Option<Prices>) {
-        let ModelService { host, is_local, context_window_tokens, max_output_tokens } = provider.service();
+        let ModelService { host, is_local, context_window_tokens, max_output_tokens, is_host: _ } = provider.service();
         let model = provider.info().model;
         let sources = WindowSources {
             settings: settings.and_then(|settings| settings.context_window_tokens),

@@ -72,6 +72,8 @@ pub struct ModelService {
     pub context_window_tokens: Option<u64>,
     /// Longest answer in tokens, if the request limits it.
     pub max_output_tokens: Option<u64>,
+    /// Whether programs of others that come by themselves stand behind it: then it may be silent for hours.
+    pub is_host: bool,
 }
 
 #[cfg(test)]

@@ -72,6 +72,7 @@ impl Endpoint {
             is_local: http::is_loopback(&self.base),
             context_window_tokens: window.or_else(|| self.wire.default_context_window_tokens()),
             max_output_tokens: longest_answer.map(u64::from),
+            is_host: false,
         }
     }
 
@@ -143,6 +144,7 @@ impl RemoteModel for HttpProvider {
             is_local: subject.is_local,
             context_window_tokens: *context_window_tokens,
             max_output_tokens: max_output_tokens.map(u64::from),
+            is_host: false,
         }
     }
 

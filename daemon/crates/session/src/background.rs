@@ -167,6 +167,7 @@ pub(crate) fn status(state: &TaskState) -> TaskStatus {
 fn words(activity: &StepActivity) -> String {
     match activity {
         StepActivity::ModelCall { .. } => "thinking".to_owned(),
+        StepActivity::Shared => "shared".to_owned(),
         StepActivity::ToolCall { tool, argument } => format!("{tool} {argument}"),
         StepActivity::Compaction => "shortening its conversation".to_owned(),
         StepActivity::Attachment { path } => format!("reading {path}"),

@@ -93,7 +93,8 @@ pub fn approval_answer(decision: wire::ApprovalDecision, id: wire::ApprovalId) -
 #[must_use]
 pub fn activity(activity: Activity) -> wire::StepActivity {
     match activity {
-        Activity::ModelCall { model } => wire::StepActivity::ModelCall { model },
+        Activity::ModelCall { is_host: true, .. } => wire::StepActivity::Shared,
+        Activity::ModelCall { model, is_host: false } => wire::StepActivity::ModelCall { model },
         Activity::ToolCall { tool, title } => wire::StepActivity::ToolCall { tool, argument: title },
         Activity::Compaction => wire::StepActivity::Compaction,
         Activity::Attachment { path } => wire::StepActivity::Attachment { path },

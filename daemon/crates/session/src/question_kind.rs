@@ -1,4 +1,4 @@
-//! Kinds of questions: a plain one, a goal with a check, a debate, one that calls a skill or command by its name, one for another agent.
+//! Kinds of questions: a plain one, a goal with a check, a debate, a shell to be shared, one that calls a skill or command by its name, one for another agent.
 
 use std::sync::Arc;
 
@@ -24,6 +24,11 @@ pub enum QuestionKind {
     Debate,
     /// Work as a skill or a command says.
     Called(Called),
+    /// The shell is shared with programs elsewhere.
+    Share {
+        /// What the user calls it; may be empty.
+        name: String,
+    },
     /// Work of an agent that is not part of cohab.
     Agent {
         /// Its name.
@@ -49,12 +54,21 @@ pub fn addressed(question: &str) -> Option<(&str, &str)> {
     is_name.then(|| (name, words.trim()))
 }
 
+/// The name in `/share NAME`, empty without one.
+fn share_wish(question: &str) -> Option<&str> {
+    let words = question.trim().strip_prefix("/share")?;
+    (words.is_empty() || words.starts_with(char::is_whitespace)).then(|| words.trim())
+}
+
 impl QuestionKind {
     /// The kind of a question, and the text of it for the model.
     #[must_use]
     pub fn of(question: &str) -> (Self, String) {
         if let Some(wish) = GoalWish::parse(question) {
             return (Self::Goal { check: wish.check.to_owned() }, wish.question());
+        }
+        if let Some(name) = share_wish(question) {
+            return (Self::Share { name: name.to_owned() }, question.to_owned());
         }
         match debate_wish(question) {
             Some(subject) => (Self::Debate, subject.to_owned()),
@@ -76,12 +90,18 @@ impl QuestionKind {
         }
     }
 
+    /// Whether the shell is shared.
+    #[must_use]
+    pub fn is_share(&self) -> bool {
+        matches!(self, Self::Share { .. })
+    }
+
     /// What it calls.
     #[must_use]
     pub fn called(&self) -> Option<&Called> {
         match self {
             Self::Called(called) => Some(called),
-            Self::Plain | Self::Goal { .. } | Self::Debate | Self::Agent { .. } => None,
+            Self::Plain | Self::Goal { .. } | Self::Debate | Self::Share { .. } | Self::Agent { .. } => None,
         }
     }
 }
@@ -98,6 +118,9 @@ mod tests {
         assert_eq!(kind, QuestionKind::Goal { check: "make".into() });
         assert!(text.starts_with("it builds\n") && !text.contains("/goal"));
         assert_eq!(QuestionKind::of("/debate a or b"), (QuestionKind::Debate, "a or b".into()));
+        assert_eq!(QuestionKind::of("/share").0, QuestionKind::Share { name: String::new() });
+        assert_eq!(QuestionKind::of("/share  web ").0, QuestionKind::Share { name: "web".into() });
+        assert_eq!(QuestionKind::of("/shares web").0, QuestionKind::Plain);
         assert_eq!(QuestionKind::of("/goal x"), (QuestionKind::Plain, "/goal x".into()));
     }
 

@@ -63,9 +63,11 @@ impl RecoveryContext<'_> {
         mut conversation: Vec<Message>,
         sink: &dyn EventSink,
     ) -> TurnState {
-        // The note on the interruption.
-        conversation.pop();
-        let Unfinished { turn, done, model_calls, unknown, .. } = unfinished;
+        let Unfinished { turn, done, model_calls, unknown, answer, .. } = unfinished;
+        if answer.is_none() {
+            // The note on the interruption.
+            conversation.pop();
+        }
         let steps = match done {
             0 => "nothing was done yet".to_owned(),
             1 => "1 step is done and is not repeated".to_owned(),
@@ -95,6 +97,9 @@ impl RecoveryContext<'_> {
             sink.emit(TurnEvent::Notice(told)).await;
         }
         self.archive.keep(Entry::Checkpoint(Box::new(Checkpoint::Turn(turn.went_on()))));
+        if answer.is_some() {
+            return TurnState::answered_before(conversation, model_calls);
+        }
         let mut state = TurnState::going_on(conversation, model_calls);
         state.tell(NOTE);
         state
@@ -115,7 +120,8 @@ impl RecoveryContext<'_> {
             return None;
         }
         let runner = Claims::new(Arc::clone(self.session), begun_in);
-        let context = ToolContext { runner: &runner, approval: None, run_id: step.id.clone(), cancel: self.cancel };
+        let (run_id, cancel) = (step.id.clone(), self.cancel);
+        let context = ToolContext { runner: &runner, approval: None, run_id, is_check: false, cancel };
         let answer = tool.call(args, &context).await;
         let mut settled = step.clone();
         let claimed = runner.claimed();

@@ -1,9 +1,12 @@
 //! Runs one turn of a session, from the query to `TurnEnded`.
 
 use std::{
+    convert::Infallible,
+    future::pending,
     panic::AssertUnwindSafe,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use cohab_agent::{
@@ -156,7 +159,9 @@ async fn answer(
         Err(error) => return (Err(error), Usage::default()),
     };
     let turn_id = ask.turn_id();
-    if let Some(answered) = unfinished.as_ref().filter(|unfinished| unfinished.answer.is_some()) {
+    // What the model last said is no answer if a check decides.
+    let is_answered = |unfinished: &&Unfinished| unfinished.answer.is_some() && !is_goal(unfinished);
+    if let Some(answered) = unfinished.as_ref().filter(is_answered) {
         let sink = SessionSink::new(Arc::clone(session), turn_id, cancel.clone());
         turn_recovery::tell_answer(&daemon.archive, answered, &sink).await;
         return (Ok(StopReason::Answered), Usage::default());
@@ -169,7 +174,7 @@ async fn answer(
     let surroundings = daemon.assembler.surroundings(ask.cwd()).await;
     name_skipped(session, &surroundings, sink.as_ref()).await;
     let (kind, question_text) = kind_of(daemon, &question, &ask.cwd(), &surroundings, sink.as_ref()).await;
-    let called = kind.called().cloned();
+    let (called, is_share) = (kind.called().cloned(), kind.is_share());
     let memory = if ask.is_private() { TurnMemory::private(session) } else { TurnMemory::of(session) };
     let mut parts = TurnParts {
         session: Arc::clone(session),
@@ -214,12 +219,35 @@ async fn answer(
         (Ask::Resume(_), None) => return (Err(nothing_to_resume(daemon).await), Usage::default()),
     };
     recorder.history(state.messages());
-    attach(&agent, &mut state, sink.as_ref()).await;
-    let result = agent.run_turn(&mut state, sink.as_ref(), cancel).await;
+    let result = run_turn(&agent, &mut state, sink.as_ref(), cancel, is_share.then_some(session)).await;
     recorder.end(&result, &state.usage(), memory.consents.taint().trust_tenths());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
     memory.keep(state.into_messages());
     (result, usage)
+}
+
+/// Runs the turn, with the files that its question names. That of a shared shell is cancelled when the shell is gone: no program elsewhere may go on where its user does not see it.
+async fn run_turn(
+    agent: &Agent,
+    state: &mut TurnState,
+    sink: &dyn EventSink,
+    cancel: &CancellationToken,
+    shared: Option<&Arc<Session>>,
+) -> Result<StopReason, TurnError> {
+    attach(agent, state, sink).await;
+    let gone = async {
+        match shared {
+            Some(session) => session.abandoned(Duration::ZERO).await,
+            None => pending().await,
+        }
+        cancel.cancel();
+        pending::<Infallible>().await
+    };
+    tokio::select! {
+        biased;
+        result = agent.run_turn(state, sink, cancel) => result,
+        never = gone => match never {},
+    }
 }
 
 /// Tells the session what happens, and keeps it.
@@ -311,12 +339,16 @@ async fn wanted(daemon: &Daemon, session: &Session, ask: &Ask) -> Result<Option<
     }
 }
 
+fn is_goal(unfinished: &Unfinished) -> bool {
+    matches!(QuestionKind::of(&unfinished.question).0, QuestionKind::Goal { .. })
+}
+
 async fn nothing_to_resume(daemon: &Daemon) -> TurnError {
     TurnError::NothingToResume { hint: resume::elsewhere(daemon).await }
 }
 
 fn opening(session: &Session, ask: &Ask, unfinished: Option<&Unfinished>) -> Opening {
-    let asked = unfinished.map(|unfinished| unfinished.turn.question.clone());
+    let asked = unfinished.map(|unfinished| unfinished.question.clone());
     let (question, piped_bytes) = match ask {
         Ask::Query(query) => (query.text.clone(), query.piped_input.as_ref().map_or(0, String::len)),
         Ask::Resume(_) => (asked.unwrap_or_default(), 0),

@@ -117,7 +117,10 @@ impl Tool for Bash {
         let id = if context.run_id.is_empty() { fresh() } else { context.run_id.clone() };
         let request = CommandRequest { id, text: command.into_owned(), timeout, wants_env_delta: true };
         let outcome = context.runner.run(request, context.cancel).await.map_err(|error| error.to_string())?;
-        Ok(self.report(&outcome, &cwd_before, timeout))
+        let output = self.report(&outcome, &cwd_before, timeout);
+        let has_succeeded = (outcome.ending, outcome.status) == (Ending::Exited, Some(0));
+        // A check that still runs, or was stopped, shows nothing yet.
+        Ok(ToolOutput { is_failure: output.is_failure || context.is_check && !has_succeeded, ..output })
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
         agent_command::{AgentCommand, CommandState},
         asked::Asked,
         background_turn::Presence,
-        turn::Waiting,
+        turn::{Turn, Waiting},
     },
 };
 use crate::{
@@ -32,7 +32,7 @@ impl App {
     /// When the turn is to go behind the prompt, if nothing else happens.
     pub(super) fn background_due(&self) -> Option<Instant> {
         let turn = self.activity.turn().filter(|turn| !turn.is_over())?;
-        let may_leave = self.background.keys_wait
+        let may_leave = (self.background.keys_wait || turn.is_shared())
             && self.background.place == Presence::Here
             && self.surface == Surface::Ours
             && turn.question.is_none()
@@ -42,7 +42,8 @@ impl App {
                 | CommandState::CheckingGitSettings { .. }
                 | CommandState::Running(_) => false,
             });
-        let patience = if turn.waiting == Waiting::Nothing { STALL } else { GRACE };
+        let is_text_coming = turn.waiting == Waiting::Nothing && !turn.is_shared();
+        let patience = if is_text_coming { STALL } else { GRACE };
         may_leave.then(|| turn.progress.quiet_since() + patience)
     }
 
@@ -50,7 +51,8 @@ impl App {
     pub(super) fn settle_background_turn(&mut self, now: Instant, effects: &mut Vec<Effect>) {
         match self.background.place {
             Presence::Here if self.background_due().is_some_and(|due| now >= due) => {
-                if !std::mem::replace(&mut self.background.has_told, true) {
+                let is_shared = self.activity.turn().is_some_and(Turn::is_shared);
+                if !is_shared && !std::mem::replace(&mut self.background.has_told, true) {
                     self.print_remark(HINT);
                 }
                 self.background.place = Presence::Leaving;
@@ -111,7 +113,9 @@ impl App {
         if let Some(turn) = self.activity.turn_mut() {
             turn.progress.drawn(now);
             let title = turn.progress.title().to_owned();
-            if !is_plain_stop {
+            // Of a shell that is shared only calls of programs are worth a title.
+            let is_answer_only = turn.is_shared() && above_it > 0;
+            if !is_plain_stop && !is_answer_only {
                 let label = self.options.output_style.choose("… continuing: ", "Continuing: ");
                 let line = self.cut_remark(label, &title, above_it == 0);
                 self.screen.above.insert(above_it, line);
@@ -139,7 +143,7 @@ impl App {
     /// A question entered while another one is answered. An empty one only brings the assistant back.
     pub(super) fn queue_question(&mut self, asked: Asked, effects: &mut Vec<Effect>) {
         let is_private = asked.is_private();
-        if !is_private && self.take_pause_command(&asked.text, effects) {
+        if !is_private && (self.take_pause_command(&asked.text, effects) || self.take_unshare(&asked.text, effects)) {
             return;
         }
         if !asked.text.is_empty() {

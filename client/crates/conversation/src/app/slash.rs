@@ -162,7 +162,7 @@ impl App {
             CommandKind::Background if words.is_empty() => self.say(say::misused(&prefix, command)),
             CommandKind::Background => return held(self.background_task(words)),
             CommandKind::Tasks => return self.run_program("tasks", &[], effects),
-            CommandKind::Goal | CommandKind::Debate => self.say(say::misused(&prefix, command)),
+            CommandKind::Goal | CommandKind::Debate | CommandKind::Share => self.say(say::misused(&prefix, command)),
             CommandKind::Doctor => return self.run_program("doctor", &[], effects),
             CommandKind::Diff if words.is_empty() => return self.run_program("diff", &self.of_session(), effects),
             CommandKind::Diff if words == WHOLE_SESSION => {
@@ -170,6 +170,7 @@ impl App {
             }
             CommandKind::Diff => self.say(say::misused(&prefix, command)),
             // An answer that is coming takes them itself.
+            CommandKind::Unshare => self.say("This shell is not shared."),
             CommandKind::Pause => self.say("Nothing is being answered."),
             // Begun elsewhere.
             CommandKind::Undo | CommandKind::Resume => {}

@@ -44,6 +44,7 @@ mod picked_line;
 mod questions;
 mod resume;
 mod screens;
+mod share;
 mod slash;
 mod status;
 mod stopped;

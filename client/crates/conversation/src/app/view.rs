@@ -275,7 +275,8 @@ impl App {
 
     pub(super) fn print_cancelled(&mut self) {
         self.flush_text();
-        let mut remark = self.background.stopped_remark();
+        let stopped = self.stopped();
+        let mut remark = self.background.stopped_remark(stopped);
         let unread = self.activity.turn_mut().map(|turn| turn.additions.take_unread()).unwrap_or_default();
         if !unread.is_empty() {
             remark = format!("{remark} {UNREAD}");

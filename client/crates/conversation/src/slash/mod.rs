@@ -38,6 +38,10 @@ pub(crate) enum CommandKind {
     Goal,
     /// Lets several models debate a question.
     Debate,
+    /// Lets programs elsewhere run commands in this shell.
+    Share,
+    /// Ends that.
+    Unshare,
     /// Shortens the conversation.
     Compact,
     /// Lists conversations.
@@ -80,7 +84,7 @@ pub(crate) struct SlashCommand {
 }
 
 /// All of them, in the order of the help.
-pub(crate) const COMMANDS: [SlashCommand; 27] = [
+pub(crate) const COMMANDS: [SlashCommand; 29] = [
     command("help", "", "list these commands", CommandKind::Help),
     command("keys", "", "list the keys", CommandKind::Keys),
     command("model", "[NAME|TIER]", "show or change the model", CommandKind::Model),
@@ -96,6 +100,8 @@ pub(crate) const COMMANDS: [SlashCommand; 27] = [
     command("tasks", "", "list what is worked on behind the prompt", CommandKind::Tasks),
     command("debate", "QUESTION", "let several models debate a question", CommandKind::Debate),
     command("goal", "WHAT :: COMMAND", "go on until a command succeeds", CommandKind::Goal),
+    command("share", "[NAME]", "let agents elsewhere use this shell", CommandKind::Share),
+    command("unshare", "", "share this shell no longer", CommandKind::Unshare),
     command("compact", "", "shorten the conversation", CommandKind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", CommandKind::Sessions),
     command("remember", "TEXT", "remember a fact", CommandKind::Remember),
@@ -155,6 +161,7 @@ pub(crate) fn parse(question: &str) -> Parsed<'_> {
         let is_turn = match command.kind {
             CommandKind::Goal => is_goal(words),
             CommandKind::Debate => !words.trim().is_empty(),
+            CommandKind::Share => true,
             _ => false,
         };
         if is_turn {
@@ -189,9 +196,10 @@ mod tests {
 
     #[test]
     fn commands_are_known_with_what_follows_them() {
-        for command in &COMMANDS {
+        for command in COMMANDS.iter().filter(|command| command.kind != CommandKind::Share) {
             assert_eq!(parse(&format!("/{}", command.name)), Parsed::Command(command, ""));
         }
+        assert_eq!((parse("/share"), parse("/share web")), (Parsed::Question, Parsed::Question), "it is a turn");
         assert!(
             matches!(parse("/model  gpt 5 "), Parsed::Command(command, "gpt 5") if command.kind == CommandKind::Model)
         );

@@ -13,10 +13,12 @@ use crate::{session_override::ModelWish, ui::status};
 
 /// Commands that share a row of the help with the one before them, and the meaning of both in at most 40 columns: all rows fit a small
 /// screen.
-const SHARED_ROWS: [(CommandKind, &str); 4] = [
+const SHARED_ROWS: [(CommandKind, &str); 6] = [
     (CommandKind::Tasks, "work on it behind the prompt, list that"),
     (CommandKind::Resume, "hold or continue the answer"),
+    (CommandKind::Unshare, "lend this shell to agents elsewhere"),
     (CommandKind::Forget, "list the facts, delete those with WORDS"),
+    (CommandKind::Context, "show the cost, what the model is sent"),
     (CommandKind::Insert, "copy a code block, put it on the prompt"),
 ];
 /// Below this width a command and its meaning stand in two rows.

@@ -105,6 +105,7 @@ impl TurnStatus<'_> {
             StepActivity::Attachment { path } => {
                 ("reading".to_owned(), Some(format!(" {}", sanitize::one_line(path, ARGUMENT_MAX_CHARS))))
             }
+            StepActivity::Shared => ("shared".to_owned(), Some(" with programs elsewhere".to_owned())),
             StepActivity::Compaction => ("shortening".to_owned(), Some(" the conversation".to_owned())),
         }
     }

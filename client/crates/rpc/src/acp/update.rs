@@ -56,7 +56,7 @@ pub fn update(message: &DaemonMessage) -> Option<Value> {
                 "kind": "read",
                 "status": "in_progress",
             }),
-            StepActivity::ModelCall { .. } | StepActivity::Compaction => return None,
+            StepActivity::ModelCall { .. } | StepActivity::Shared | StepActivity::Compaction => return None,
         },
         DaemonMessage::StepFinished(finished) => {
             let status = match finished.outcome {

@@ -73,7 +73,7 @@ impl Place {
             agent,
             launch: Launch { program: program().into(), args: Vec::new(), environment: self.variables.clone() },
             session: session.to_owned(),
-            is_private,
+            is_for_one_turn: is_private,
             shell: Shell::Bash,
             cwd: Box::new(move || cwd.clone()),
         };

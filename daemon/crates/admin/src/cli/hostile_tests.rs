@@ -296,6 +296,7 @@ fn no_command_that_reads_is_left_out() {
         "rewind",
         "tool",
         "mcp-shell",
+        "mcp-share",
     ];
     for command in Cli::command().get_subcommands() {
         let name = command.get_name();

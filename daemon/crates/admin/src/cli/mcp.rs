@@ -6,6 +6,7 @@ mod change;
 mod conformance;
 mod login;
 mod place;
+mod serve;
 mod show;
 mod trial;
 
@@ -16,7 +17,10 @@ use std::{
 
 use cohab_protocol::Paths;
 
-pub use self::arguments::{AddArgs, AllowArgs, ListArgs, LoginArgs, McpCommand, NameArgs, RuleArgs, ShowArgs};
+pub use self::arguments::{
+    AddArgs, AllowArgs, ListArgs, LoginArgs, McpCommand, NameArgs, RuleArgs, ServeArgs, ShowArgs,
+};
+pub use self::serve::serve;
 use self::{allow::Asker, place::McpFiles};
 use super::Failure;
 
@@ -46,6 +50,9 @@ fn done(
         McpCommand::Rm(args) => change::remove(place, &args.name),
         McpCommand::Login(args) => login::login(place, args, asker.is_terminal),
         McpCommand::Logout(args) => login::logout(place, &args.name),
+        McpCommand::Shared(args) => Ok(serve::shared(&place.paths, args.json)),
+        // It has been run without what is here.
+        McpCommand::Serve(_) => Ok(String::new()),
         McpCommand::Conformance(args) => conformance::run(&args.url),
     }
 }

@@ -102,6 +102,7 @@ commands! {
     #[command(hide = true)]
     agents: Agents(agents::AgentsArgs);
     mcp_shell: McpShell(mcp_shell::McpShellArgs);
+    mcp_share: McpShare(mcp_share::McpShareArgs);
     hooks: Hooks(hooks::HooksArgs);
     tool: Tool(tool::ToolArgs);
     definitions: Definitions(definitions::DefinitionsArgs);
@@ -120,7 +121,8 @@ impl Command {
         match &self {
             // It has its own colours.
             Self::ProbeModel(args) => Ok(probe_model::run(args, paths, &mut io::stdout().lock(), errors)),
-            // It writes the output of another program, from a thread.
+            // They write messages of other programs, from a thread.
+            Self::Mcp(mcp::McpCommand::Serve(args)) => Ok(mcp::serve(args, paths, errors)),
             Self::McpShell(args) => Ok(mcp_shell::run(args, paths, &mut io::sink(), errors)),
             _ => self.run_on(paths, &mut HarmlessWriter::new(io::stdout().lock()), errors),
         }

@@ -372,7 +372,10 @@ async fn cancelling_while_text_streams_keeps_it() {
 
 #[tokio::test]
 async fn a_question_that_was_cancelled_before_any_text_is_closed() {
-    let started = TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "scripted/m".into() } };
+    let started = TurnEvent::StepStarted {
+        step: 0,
+        activity: Activity::ModelCall { model: "scripted/m".into(), is_host: false },
+    };
     let mut turn = Turn::new(vec![vec![]]).cancelled_at(started);
     assert_eq!(turn.run().await, Ok(StopReason::Cancelled));
     assert_eq!(turn.last_text(), "[interrupted]");

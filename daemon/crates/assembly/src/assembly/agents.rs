@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use cohab_acp::{
-    AgentStart, AgentTurn, AgentTurnParts,
+    AgentStart, AgentTurn, AgentTurnParts, Shares,
     find::{self, Launch},
     known::{self, Agent},
     tools::{AgentAction, ExactReader, KnownCommand, ShellInfo},
@@ -47,20 +47,27 @@ impl Assembly {
         parts: &TurnParts,
         shell: Shell,
     ) -> Result<Option<Arc<AgentTurn>>, TurnError> {
-        let QuestionKind::Agent { name } = &parts.kind else { return Ok(None) };
         let session = &parts.session;
-        // Keys of models are not among the variables of commands, and an agent asks a model.
-        let environment = session.environment().into_iter().chain(session.variables()).collect();
-        let (agent, launch) = self.found(name, environment).await?;
+        let is_share = parts.kind.is_share();
+        let (agent, launch) = match &parts.kind {
+            QuestionKind::Agent { name } => {
+                // Keys of models are not among the variables of commands, and an agent asks a model.
+                let environment = session.environment().into_iter().chain(session.variables()).collect();
+                self.found(name, environment).await?
+            }
+            QuestionKind::Share { name } => (known::host(), self.host_launch(name, session)?),
+            _ => return Ok(None),
+        };
         // What it reads by its own means is not seen here. A new conversation begins without taint, so this comes later.
-        let (taint, source) = (parts.memory.consents.taint().clone(), format!("@{name}"));
+        let taint = parts.memory.consents.taint().clone();
+        let source = if is_share { "a program elsewhere".to_owned() } else { format!("@{}", agent.name) };
         let here = Arc::clone(session);
         Ok(Some(AgentTurn::new(AgentTurnParts {
             start: AgentStart {
                 agent,
                 launch,
                 session: session.key().to_string(),
-                is_private: parts.memory.is_private,
+                is_for_one_turn: parts.memory.is_private || is_share,
                 shell,
                 cwd: Box::new(move || here.cwd()),
             },
@@ -68,6 +75,22 @@ impl Assembly {
             pool: Arc::clone(&self.agents),
             before_prompt: Box::new(move || taint.raise(&source)),
         })))
+    }
+
+    /// What shares the shell: a part of cohab's own program.
+    fn host_launch(&self, name: &str, session: &Session) -> Result<Launch, TurnError> {
+        let settings =
+            |message: &str, hint: &str| TurnError::Settings { message: message.into(), hint: Some(hint.into()) };
+        let Some(shell) = session.live_shell() else {
+            return Err(settings("there is no shell to share", "type `? /share` at the prompt of a shell with cohab"));
+        };
+        let Some(program) = self.agents.own_program() else {
+            return Err(settings("cohab does not find its own program", "`cohab daemon restart` starts it again"));
+        };
+        let folder = Shares::of(&self.paths).folder().display().to_string();
+        let args = ["mcp-share", "--folder", &folder, "--shell", &shell, "--name", name];
+        let args = args.map(str::to_owned).to_vec();
+        Ok(Launch { program: program.to_owned(), args, environment: BTreeMap::new() })
     }
 
     /// Ends the agents of a session whose conversation is over.
@@ -97,7 +120,7 @@ impl Assembly {
         parts: &TurnParts,
         settings: &TurnSettings,
     ) -> BTreeMap<String, Arc<dyn Tool>> {
-        let QuestionKind::Agent { name } = &parts.kind else { return BTreeMap::new() };
+        let name = turn.name();
         let options = ToolOptions {
             home: self.parts.home.clone(),
             // The tool reads files only.

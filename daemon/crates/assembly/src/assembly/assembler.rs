@@ -228,12 +228,7 @@ impl Assembler for Assembly {
     async fn assemble(&self, parts: TurnParts) -> Result<Agent, TurnError> {
         let session = Arc::clone(&parts.session);
         let mut resolved = self.resolve(&session.variables()).await?;
-        if parts.memory.is_private {
-            resolved.settings.keep_nothing();
-        }
-        if let Some(kind) = parts.subagent() {
-            resolved.settings.suit(kind);
-        }
+        fit(&mut resolved.settings, &parts);
         let recorder = Arc::clone(&parts.recorder);
         let clock = Arc::new(TurnClock::start());
         let shell = session.live_shell().map_or(Shell::Bash, |name| Shell::of(Path::new(&name)));
@@ -296,6 +291,20 @@ impl Assembler for Assembly {
         .build()
         .await;
         Ok(Agent { provider, tools, stack, ports, runner, system, limits: settings.limits })
+    }
+}
+
+/// Suits the user's settings to the kind of turn.
+fn fit(settings: &mut TurnSettings, parts: &TurnParts) {
+    if parts.memory.is_private {
+        settings.keep_nothing();
+    }
+    if let Some(kind) = parts.subagent() {
+        settings.suit(kind);
+    }
+    if parts.kind.is_share() {
+        // It lasts until the user ends it, however much is called.
+        settings.limits.model_calls = 0;
     }
 }
 

@@ -125,7 +125,7 @@ impl DebatingTurn {
             self.sink.emit(TurnEvent::Subagent(news)).await;
         };
         let model = format!("{}/{}", info.wire, info.model);
-        tell(SubagentState::Working(Activity::ModelCall { model: model.clone() }), model).await;
+        tell(SubagentState::Working(Activity::ModelCall { model: model.clone(), is_host: false }), model).await;
         let said = self.ask(debater, system, messages).await;
         let (state, label) = match &said {
             Ok(statement) => (StepResult::Done, statement.position.clone()),

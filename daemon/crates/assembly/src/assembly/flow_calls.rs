@@ -326,7 +326,7 @@ impl FlowCalls {
             Err(answer) => return answer,
         };
         let (approval, run_id) = (call.approval.clone(), call.run_id.clone());
-        let context = ToolContext { runner: self.confined.as_ref(), approval, run_id, cancel };
+        let context = ToolContext { runner: self.confined.as_ref(), approval, run_id, is_check: false, cancel };
         match tool.call(&call.args, &context).await {
             Ok(output) if output.is_failure => NodeAnswer::Failed(self.clean(&output.content)),
             Ok(output) => NodeAnswer::Text(self.clean(&output.content)),

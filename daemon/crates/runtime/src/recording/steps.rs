@@ -141,7 +141,7 @@ impl StepLog {
     pub(super) fn told(&self, event: &TurnEvent) {
         let mut state = self.state();
         match event {
-            TurnEvent::StepStarted { activity: Activity::ModelCall { model }, .. } => {
+            TurnEvent::StepStarted { activity: Activity::ModelCall { model, .. }, .. } => {
                 let messages = state.turn.as_ref().map_or(0, |turn| turn.state.messages);
                 let metadata = Metadata { model: Some(model.clone()), ..Metadata::default() };
                 let step = state.begin(StepType::ModelInference, json!({"messages": messages}), metadata);

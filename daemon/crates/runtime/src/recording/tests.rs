@@ -391,7 +391,11 @@ async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() 
     bench.begin();
     let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
     let pass = |ms| tokio::time::sleep(Duration::from_millis(ms));
-    sink.emit(TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "w/m".into() } }).await;
+    sink.emit(TurnEvent::StepStarted {
+        step: 0,
+        activity: Activity::ModelCall { model: "w/m".into(), is_host: false },
+    })
+    .await;
     pass(420).await;
     sink.emit(TurnEvent::Reasoning("Hm.".into())).await;
     pass(580).await;
@@ -448,7 +452,11 @@ async fn the_time_that_the_user_took_is_kept_apart() {
     let approver = |seconds| bench.approver(Arc::new(Slow(Duration::from_secs(seconds))));
     let subject =
         || ApprovalSubject::Effect { tool: "bash".into(), effect: Effect::RunCommand { command: "make".into() } };
-    sink.emit(TurnEvent::StepStarted { step: 0, activity: Activity::ModelCall { model: "w/m".into() } }).await;
+    sink.emit(TurnEvent::StepStarted {
+        step: 0,
+        activity: Activity::ModelCall { model: "w/m".into(), is_host: false },
+    })
+    .await;
     approver(7).ask_all(vec![ApprovalQuestion::about(subject()); 2]).await;
     let intent = Intent { title: "make".into(), effect: Effect::RunCommand { command: "make".into() } };
     let wanted = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };

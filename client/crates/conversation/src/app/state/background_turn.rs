@@ -6,7 +6,6 @@ use cohab_protocol::ChunkDelta;
 use cohab_term::wrap::char_boundary;
 
 use super::asked::Asked;
-use crate::ui::status::STOPPED;
 
 /// Questions that wait for the end of the turn.
 const QUEUE_MAX: usize = 8;
@@ -105,7 +104,7 @@ impl BackgroundTurn {
     }
 
     /// What is said when the user stops the turn. Nothing of what was queued is asked then.
-    pub(crate) fn stopped_remark(&mut self) -> String {
-        self.drop_queue().map_or_else(|| STOPPED.to_owned(), |dropped| format!("{STOPPED} {dropped}"))
+    pub(crate) fn stopped_remark(&mut self, stopped: &str) -> String {
+        self.drop_queue().map_or_else(|| stopped.to_owned(), |dropped| format!("{stopped} {dropped}"))
     }
 }

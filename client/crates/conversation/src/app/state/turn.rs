@@ -119,7 +119,8 @@ pub(crate) struct Turn {
     /// Of the last command that was answered for.
     pub last_result: Option<CallId>,
     ended_at: Option<Instant>,
-    last_seen: Instant,
+    /// When the last message or tick came.
+    pub last_seen: Instant,
     is_over: bool,
 }
 
@@ -181,6 +182,11 @@ impl Turn {
             return true;
         }
         has_changed
+    }
+
+    /// Whether it waits for programs that this shell is shared with.
+    pub(crate) fn is_shared(&self) -> bool {
+        matches!(self.steps.open.last(), Some((_, StepActivity::Shared)))
     }
 
     pub(crate) fn wait_for_model(&mut self, model: &ModelIdentity) {

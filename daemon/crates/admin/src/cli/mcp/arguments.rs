@@ -38,6 +38,16 @@ pub enum McpCommand {
     Deny(RuleArgs),
     /// Remove a server
     Rm(NameArgs),
+    /// Be an MCP server for an agent elsewhere, whose commands run in a shell that you share
+    #[command(
+        after_help = "An agent starts it; you share a shell with `? /share` at its prompt. Each call is judged and shown as a command of \
+            cohab's own. To connect an agent, for example:\n\n\
+            claude mcp add cohab -- cohab mcp serve\n\
+            codex mcp add cohab -- cohab mcp serve"
+    )]
+    Serve(ServeArgs),
+    /// List the shells that you share
+    Shared(ListArgs),
     /// Use a server of the MCP conformance suite
     #[command(hide = true)]
     Conformance(AddressArgs),
@@ -101,6 +111,14 @@ pub struct LoginArgs {
     /// Show the address only
     #[arg(long)]
     pub no_browser: bool,
+}
+
+/// Whom to serve.
+#[derive(Clone, Debug, PartialEq, Eq, Args)]
+pub struct ServeArgs {
+    /// Use only the shell that is shared under this name
+    #[arg(long, value_name = "NAME")]
+    pub shell: Option<String>,
 }
 
 /// A server's address.

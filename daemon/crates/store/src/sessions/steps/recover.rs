@@ -22,6 +22,8 @@ const UNKNOWN: &str = "unknown: the assistant's program ended suddenly while thi
 pub struct Unfinished {
     /// The turn.
     pub turn: Turn,
+    /// The whole question, as it was typed.
+    pub question: String,
     /// Number of its finished steps, which are not repeated.
     pub done: usize,
     /// Model calls among them, which count towards the limit of steps.
@@ -60,12 +62,19 @@ pub fn recover(mut conversation: Vec<Message>, turn: Option<Turn>, steps: &[Step
         let text = INTERRUPTED.to_owned();
         conversation.push(Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() }));
     }
-    let turn = turn.filter(|turn| turn.state.status == AgentStatus::Running);
+    // Without a step of the model the last text answers the turn before: this one ended before its question was stored.
+    let has_asked = steps.iter().any(|step| step.kind == StepType::ModelInference);
+    let turn = turn.filter(|turn| turn.state.status == AgentStatus::Running && (has_asked || answer.is_none()));
     let is_done = |step: &&Step| is_work(step.kind) && is_over(step.status);
     let done = steps.iter().filter(is_done).count();
     let is_call = |step: &&Step| step.kind == StepType::ModelInference && is_over(step.status);
     let model_calls = u32::try_from(steps.iter().filter(is_call).count()).unwrap_or(u32::MAX);
-    let unfinished = turn.map(|turn| Unfinished { turn, done, model_calls, unknown, answer });
+    let asked = steps.first().filter(|step| step.kind == StepType::UserMessage).and_then(|step| step.input.text());
+    let unfinished = turn.map(|turn| {
+        // The row of a turn has only the beginning of its question.
+        let question = asked.unwrap_or(&turn.question).to_owned();
+        Unfinished { turn, question, done, model_calls, unknown, answer }
+    });
     Recovered { conversation, unfinished }
 }
 

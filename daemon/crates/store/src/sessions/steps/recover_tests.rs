@@ -57,10 +57,28 @@ fn each_call_gets_its_result_or_is_said_to_have_none() {
 #[test]
 fn of_what_is_answered_only_the_answer_is_told() {
     let answered = vec![user("q"), asks(&[])];
-    let recovered = recover(answered.clone(), running(), &[]);
+    let said = Step { kind: StepType::ModelInference, ..a_step("s", "t", 1, StepStatus::Running) };
+    let recovered = recover(answered.clone(), running(), &[said]);
     assert_eq!(recovered.conversation, answered);
     assert_eq!(recovered.unfinished.and_then(|unfinished| unfinished.answer).as_deref(), Some("I look."));
     assert_eq!(recover(Vec::new(), running(), &[]), Recovered::default());
+}
+
+#[test]
+fn the_answer_of_the_turn_before_is_not_the_answer_of_this_one() {
+    let notice = Step { kind: StepType::System, ..a_step("s", "t", 1, StepStatus::Completed) };
+    let recovered = recover(vec![user("q"), asks(&[])], running(), &[notice]);
+    assert_eq!((recovered.unfinished, recovered.conversation.len()), (None, 2));
+}
+
+#[test]
+fn a_turn_goes_on_with_its_whole_question() {
+    let question = format!("/goal {} :: cargo test", "x".repeat(300));
+    let input = serde_json::json!(question).into();
+    let asked = Step { kind: StepType::UserMessage, input, ..a_step("s", "t", 0, StepStatus::Completed) };
+    let found = |steps: &[Step]| recover(vec![user("q")], running(), steps).unfinished.expect("it goes on").question;
+    assert_eq!(found(&[asked]), question);
+    assert_eq!(found(&[a_step("s", "t", 1, StepStatus::Completed)]), running().expect("a turn").question);
 }
 
 #[test]

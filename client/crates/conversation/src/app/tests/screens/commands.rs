@@ -195,6 +195,8 @@ fn the_conversation_its_cost_and_its_code() {
         ("a task is taken", |stage| stage.answered("? /bg fix the flaky test", SessionAnswer::TaskStarted { id: 3 })),
         ("a goal without a check", |stage| stage.entered("? /goal the tests pass")),
         ("a debate about nothing", |stage| stage.entered("? /debate")),
+        ("a shell is to be shared", |stage| stage.entered("? /share web")),
+        ("a shell that is not shared", |stage| stage.entered("? /unshare")),
     ];
     insta::assert_snapshot!("conversation", seen(states));
 }
