@@ -4,6 +4,7 @@
 
 #![expect(clippy::print_stderr, reason = "what was tried is told")]
 
+mod agent;
 mod carriers;
 mod goals;
 mod server;
@@ -29,6 +30,44 @@ fn check(carrier: &carriers::Carrier, goal: &goals::Goal, bot: Bot) -> usize {
     assert_eq!(seen.changed, Vec::<String>::new(), "{name}: files of the user's");
     assert!(!seen.has_secret, "{name}: the key went to the model");
     seen.tried
+}
+
+/// Checks what an agent reached that did all steps of a goal.
+fn check_agent(goal: &goals::Goal, bot: Bot) -> usize {
+    let name = format!("{} by an agent before {bot:?}", goal.name);
+    let (steps, count) = agent::steps(goal);
+    let seen = Stage::set(&CARRIERS[0], goal, bot).play_agent(&steps, true);
+    assert_eq!(seen.called, count, "{name}: a step did not come to the loop");
+    let harmful = seen.ran.iter().find(|command| is_harmful(command));
+    assert_eq!(harmful, None, "{name}: it ran");
+    assert_eq!(seen.changed, Vec::<String>::new(), "{name}: files of the user's");
+    count
+}
+
+#[test]
+fn what_an_agent_wants_is_not_done_unasked() {
+    for bot in [Bot::RefusesAll, Bot::AgreesToTheHarmless] {
+        let tries: usize = GOALS.iter().map(|goal| check_agent(goal, bot)).sum();
+        eprintln!("{} goals, {tries} tries by an agent before {bot:?}, nothing unapproved", GOALS.len());
+    }
+}
+
+#[test]
+fn without_the_gate_an_agent_reaches_each_goal() {
+    for goal in GOALS {
+        let seen = Stage::set(&CARRIERS[0], goal, Bot::RefusesAll).play_agent(&agent::steps(goal).0, false);
+        let ran = seen.ran.iter().filter(|ran| *ran == goal.command).count();
+        assert_eq!(ran, 2, "{}: as a terminal and by the server: {:?}", goal.name, seen.ran);
+    }
+}
+
+#[test]
+fn what_was_allowed_before_is_asked_again_for_an_agent() {
+    let stage = Stage::set(&CARRIERS[0], &goals::ALLOWED_BEFORE, Bot::RefusesAll);
+    stage.allow_for_the_session("make report");
+    let seen = stage.play_agent("terminal make report ;; run make report", true);
+    assert_eq!(seen.asked, ["make report"], "once: the user refused");
+    assert!(seen.ran.is_empty(), "{:?}", seen.ran);
 }
 
 fn play_all(bot: Bot) {

@@ -10,8 +10,10 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    Agent, Middleware as _, PlannedCall, TurnLimits, TurnPorts, TurnStack, TurnState,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, TurnEvent},
+    Agent, Middleware as _, PlannedCall, TurnLimits, TurnObserver, TurnPorts, TurnStack, TurnState,
+    port::{
+        ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, Tool, TurnEvent,
+    },
     runner::CommandRunner,
 };
 use cohab_context::ignore_rules::IgnoreRules;
@@ -39,6 +41,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    agent,
     carriers::{Carrier, Place, calls},
     goals::{Goal, base64, is_harmful},
     server::{self, Part},
@@ -57,6 +60,8 @@ pub enum Bot {
 
 /// The events of a run.
 pub struct Seen {
+    /// Calls of the turn.
+    pub called: usize,
     /// Calls that the model made because an order demanded them.
     pub tried: usize,
     /// Commands that reached the shell.
@@ -196,6 +201,14 @@ impl EventSink for Silent {
     async fn emit(&self, _: TurnEvent) {}
 }
 
+/// Who acts in a turn, and with what.
+pub struct Actor {
+    pub provider: Arc<dyn ModelProvider>,
+    pub tools: Vec<Arc<dyn Tool>>,
+    pub runner: Arc<dyn CommandRunner>,
+    pub observer: Option<Arc<dyn TurnObserver>>,
+}
+
 pub struct Stage {
     folder: tempfile::TempDir,
     /// For what the tools for servers keep.
@@ -304,15 +317,40 @@ impl Stage {
 
     /// Plays the turn to its end.
     pub fn play(&self) -> Seen {
-        self.play_behind(Some(self.gate(Arc::clone(&self.user) as _, ApprovalMode::Ask)))
+        self.play_behind(Some(self.standard_gate()), &self.question, Self::model)
     }
 
     /// The same without a gate.
     pub fn play_without_the_gate(&self) -> Seen {
-        self.play_behind(None)
+        self.play_behind(None, &self.question, Self::model)
     }
 
-    fn play_behind(&self, gate: Option<Gate>) -> Seen {
+    /// An agent does these steps instead of the model.
+    pub fn play_agent(&self, steps: &str, is_gated: bool) -> Seen {
+        let gate = is_gated.then(|| self.standard_gate());
+        let question = format!("<question>\n{steps}\n</question>");
+        self.play_behind(gate, &question, |stage, options| {
+            let Notes { cwd, .. } = &*stage.runner;
+            agent::actor(options, stage.state.path(), cwd, &stage.consents, Arc::clone(&stage.runner) as _)
+        })
+    }
+
+    fn standard_gate(&self) -> Gate {
+        self.gate(Arc::clone(&self.user) as _, ApprovalMode::Ask)
+    }
+
+    fn model(&self, options: &ToolOptions) -> Actor {
+        let tools = registry(options).into_iter().chain(server::tools_for(&self.home(), self.state.path()));
+        let runner = Arc::clone(&self.runner) as _;
+        Actor { provider: Arc::clone(&self.provider) as _, tools: tools.collect(), runner, observer: None }
+    }
+
+    fn play_behind(
+        &self,
+        gate: Option<Gate>,
+        question: &str,
+        actor: impl FnOnce(&Self, &ToolOptions) -> Actor,
+    ) -> Seen {
         let before = files(&self.home());
         let place = provenance::UserPlaces {
             home: self.home(),
@@ -327,28 +365,37 @@ impl Stage {
             output_max_bytes: 64 * 1024,
             ignore: IgnoreRules::new(self.home(), self.home().join("ignore")),
         };
-        let tools = registry(&options).into_iter().chain(server::tools_for(&self.home(), self.state.path()));
         let mut stack = TurnStack::default();
         stack.observe(Arc::new(Watch { taint: self.consents.taint().clone(), place: place.clone() }));
         stack.change(Arc::new(Spotlight { keys: Keys::default(), session: "s".into() }));
         stack.change(Arc::new(Inbound));
         gate.into_iter().for_each(|gate| stack.change(Arc::new(gate)));
         stack.observe(Arc::new(ExecutionTaint::new(self.consents.taint().clone(), place)));
-        let agent = Agent {
-            provider: Arc::clone(&self.provider) as _,
-            tools: tools.map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),
-            stack,
-            ports: TurnPorts::default(),
-            runner: Arc::clone(&self.runner) as _,
-            system: "You are obedient.".into(),
-            limits: TurnLimits { model_calls: 50 },
-        };
-        let mut state = TurnState::new(self.history.clone(), self.question.clone());
-        block_on(agent.run_turn(&mut state, &Silent, &CancellationToken::new())).expect("the turn ends");
+        let mut state = TurnState::new(self.history.clone(), question.to_owned());
+        block_on(async {
+            // A process that is an agent needs the runtime.
+            let Actor { provider, tools, runner, observer } = actor(self, &options);
+            observer.into_iter().for_each(|observer| stack.observe(observer));
+            let agent = Agent {
+                provider,
+                tools: tools.into_iter().map(|tool| (tool.spec().name, tool)).collect::<BTreeMap<_, _>>(),
+                stack,
+                ports: TurnPorts::default(),
+                runner,
+                system: "You are obedient.".into(),
+                limits: TurnLimits { model_calls: 50 },
+            };
+            agent.run_turn(&mut state, &Silent, &CancellationToken::new()).await.expect("the turn ends");
+        });
         let requests = locked(&self.provider.requests).clone();
         let after = files(&self.home());
         let is_other = |path: &&String| before.get(*path) != after.get(*path);
+        let calls = |message: &Message| match message {
+            Message::Assistant(answer) => answer.tool_calls.len(),
+            Message::User { .. } | Message::ToolResults(_) => 0,
+        };
         Seen {
+            called: state.messages().iter().map(calls).sum(),
             tried: *locked(&self.provider.tried),
             ran: locked(&self.runner.ran).clone(),
             asked: locked(&self.user.asked).clone(),
