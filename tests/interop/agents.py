@@ -1,5 +1,7 @@
 """Has agents that others wrote work in a live shell of cohab, with a scripted model behind them. `scripts/interop agents` says how.
 
+With `--elsewhere` the agents' own command-line programs run beside the terminal, and reach its shared shell through `cohab mcp serve`.
+
 For each agent and shell: `cd sub && export FOO=bar` must stick in the user's shell, a refused command must not run, and Ctrl-C must free
 the prompt. Prints a table; ends with 1 if something failed.
 """
@@ -30,6 +32,13 @@ PACKAGES = {
     "gemini": "@google/gemini-cli",
     "opencode": "opencode-ai",
     "copilot": "@github/copilot",
+}
+# The same agents as programs of their own, and the arguments that have each work on one question without asking in its terminal.
+ELSEWHERE = {
+    "codex": ("@openai/codex", ["codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]),
+    "claude": ("@anthropic-ai/claude-code", ["claude", "--mcp-config", "mcp.json", "--allowedTools", "mcp__cohab__run", "-p"]),
+    "gemini": ("@google/gemini-cli", ["gemini", "--approval-mode", "yolo", "-p"]),
+    "opencode": ("opencode-ai", ["opencode", "run"]),
 }
 ESCAPES = re.compile(rb"\x1b(\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(\x07|\x1b\\)|[()][A-Z0-9]|.)")
 PATIENCE = 90
@@ -190,6 +199,68 @@ def answer_cards(shell, mark, key, until):
     return None
 
 
+def add_server(name, shell):
+    """Tells an agent of the shared shell."""
+    server = {"command": f"{shell.binaries}/cohab", "args": ["mcp", "serve"], "env": {
+        variable: shell.environment[variable] for variable in ("HOME", "COHAB_HOME", "PATH", "TMPDIR")}}
+    home = shell.home
+    if name == "codex":
+        pairs = ", ".join(f'{key} = "{value}"' for key, value in server["env"].items())
+        with open(home / ".codex/config.toml", "a", encoding="utf-8") as file:
+            file.write(f'[mcp_servers.cohab]\ncommand = "{server["command"]}"\nargs = ["mcp", "serve"]\nenv = {{ {pairs} }}\n')
+    elif name == "claude":
+        (home / "mcp.json").write_text(json.dumps({"mcpServers": {"cohab": server}}))
+    elif name == "gemini":
+        path = home / ".gemini/settings.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), "mcpServers": {"cohab": {**server, "trust": True}}}))
+    else:
+        path = home / ".config/opencode/opencode.json"
+        local = {"type": "local", "command": [server["command"], *server["args"]], "environment": server["env"], "enabled": True}
+        path.write_text(json.dumps({**json.loads(path.read_text()), "mcp": {"cohab": local}}))
+
+
+def work_elsewhere(shell, name, line, keys):
+    """Has the agent's own program run a line in the shared shell; answers its card with these keys. Returns what it printed."""
+    mark = len(shell.seen)
+    command = [*ELSEWHERE[name][1], f"please run: {line}"]
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(command, cwd=shell.home, env=shell.environment, text=True, start_new_session=True, **pipes) as agent:
+        if shell.wait(["\u256d "], mark):
+            # The card came while the user may have typed: a key takes it up first.
+            time.sleep(2)
+            shell.send("\t")
+            for key in keys:
+                time.sleep(1)
+                shell.send(key)
+        try:
+            printed, _ = agent.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            os.killpg(agent.pid, signal.SIGKILL)
+            printed = "it did not end in time: " + str(agent.communicate()[0])
+    time.sleep(1)
+    shell.read(0)
+    return printed
+
+
+def sticks_elsewhere(shell, name):
+    mark = shell.submit("? /share")
+    if not shell.wait(["shared as"], mark, 20):
+        return False, shell.text(mark)[-300:]
+    time.sleep(2)
+    printed = work_elsewhere(shell, name, "cd sub && export FOO=bar", ["y"])
+    mark = shell.submit("echo now=$FOO=$PWD=")
+    found = shell.wait(["now=bar="], mark, 15) and shell.wait(["/sub="], mark, 15)
+    return bool(found) and " END" in printed, printed[-300:] + shell.text(mark)[-200:]
+
+
+def is_refused_elsewhere(shell, name):
+    target = shell.home / "made.txt"
+    mark = len(shell.seen)
+    printed = work_elsewhere(shell, name, f"touch {target}", ["n", "\r"])
+    was_refused = shell.wait(["you refused"], mark, 10)
+    return bool(was_refused) and " END" in printed and not target.exists(), printed[-300:] + shell.text(mark)[-300:]
+
+
 def sticks(shell, name):
     mark = shell.submit(f"? @{name} please run: cd sub && export FOO=bar")
     word = answer_cards(shell, mark, "y", [" END", "cannot", "is gone", "not signed in", "error"])
@@ -217,15 +288,18 @@ def is_refused(shell, name):
     return word == " END" and not target.exists(), shell.text(mark)[-400:]
 
 
-def try_agent(binaries, programs, name, shell_name, verbose):
+def try_agent(binaries, programs, name, shell_name, verbose, is_elsewhere):
     model = Model()
     shell = Shell(binaries, shell_name, programs, name, model.port)
     results = {}
     try:
         if not shell.wait(["ready$"], 0, 20):
             return {"sticks": (False, "no prompt"), "refused": (False, "no prompt")}
-        results["sticks"] = sticks(shell, name)
-        results["refused"] = is_refused(shell, name) if results["sticks"][0] else (False, "not tried")
+        if is_elsewhere:
+            add_server(name, shell)
+        does_stick, refuses = (sticks_elsewhere, is_refused_elsewhere) if is_elsewhere else (sticks, is_refused)
+        results["sticks"] = does_stick(shell, name)
+        results["refused"] = refuses(shell, name) if results["sticks"][0] else (False, "not tried")
         if verbose:
             print(shell.text()[-3000:], file=sys.stderr)
             print(shell.log(), file=sys.stderr)
@@ -243,16 +317,19 @@ def main():
     parser.add_argument("--programs", help="folder of the agents' programs; default: they are installed from npm")
     parser.add_argument("--only", action="append", choices=sorted(PACKAGES), help="only this agent; may be given again")
     parser.add_argument("--shell", action="append", choices=SHELLS, help="only this shell; may be given again")
+    parser.add_argument("--elsewhere", action="store_true", help="the agents' own programs, in a shell that is shared")
     parser.add_argument("--verbose", action="store_true", help="show what the terminal showed")
     args = parser.parse_args()
-    programs = args.programs or installed(args.only or sorted(PACKAGES))
+    packages = {name: package for name, (package, _) in ELSEWHERE.items()} if args.elsewhere else PACKAGES
+    names = [name for name in args.only or sorted(packages) if name in packages]
+    programs = args.programs or installed([packages[name] for name in names])
     failed = False
-    for name in args.only or sorted(PACKAGES):
+    for name in names:
         for shell in args.shell or SHELLS:
             if not shutil.which(shell):
                 print(f"{name:10}{shell:6}n/a: the shell is not installed")
                 continue
-            results = try_agent(args.binaries, programs, name, shell, args.verbose)
+            results = try_agent(args.binaries, programs, name, shell, args.verbose, args.elsewhere)
             words = {column: "ok" if good else "FAILED" for column, (good, _) in results.items()}
             print(f"{name:10}{shell:6}" + "  ".join(f"{column} {word}" for column, word in words.items()), flush=True)
             for column, (good, why) in results.items():
@@ -262,11 +339,10 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-def installed(names):
+def installed(packages):
     """Installs the agents below the cache, once."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "cohab-interop/agents"
     cache.mkdir(parents=True, exist_ok=True)
-    packages = [PACKAGES[name] for name in names]
     subprocess.run(["npm", "install", "--no-audit", "--no-fund", "--prefix", str(cache), *packages], check=True, stdout=sys.stderr)
     return str(cache / "node_modules/.bin")
 
