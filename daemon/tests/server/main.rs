@@ -1,6 +1,8 @@
 //! Tests the daemon over its socket.
 
 #[cfg(test)]
+mod goals;
+#[cfg(test)]
 mod requests;
 #[cfg(test)]
 mod shell;

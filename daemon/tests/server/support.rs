@@ -202,9 +202,14 @@ pub struct Server {
 
 impl Server {
     pub async fn start() -> Self {
+        Self::playing(Stage::default()).await
+    }
+
+    /// A server with another model and other tools.
+    pub async fn playing(stage: Stage) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let paths = paths(folder.path());
-        let task = tokio::spawn(serve(paths.clone(), CancellationToken::new()));
+        let task = tokio::spawn(serve_with(paths.clone(), CancellationToken::new(), stage));
         while UnixStream::connect(paths.socket()).await.is_err() {
             assert!(!task.is_finished(), "the daemon did not start");
             tokio::task::yield_now().await;
@@ -241,7 +246,25 @@ pub fn paths(folder: &Path) -> Paths {
     Paths::new(|name| (name == "COHAB_HOME").then(|| folder.to_owned()), 0)
 }
 
+/// What a test can choose of a daemon.
+pub struct Stage {
+    pub chooser: Arc<dyn ProviderChooser>,
+    pub tools: Vec<Arc<dyn Tool>>,
+    pub model_calls: u32,
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Self { chooser: Arc::new(Obedient), tools: vec![Arc::new(Bash)], model_calls: 5 }
+    }
+}
+
 pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
+    serve_with(paths, shutdown, Stage::default()).await
+}
+
+async fn serve_with(paths: Paths, shutdown: CancellationToken, stage: Stage) -> Ended {
+    let Stage { chooser, tools, model_calls } = stage;
     let settings = TurnSettings {
         output_max_bytes: 65_536,
         mcp: Arc::default(),
@@ -249,8 +272,8 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
         model: ModelSettings::default(),
         models: Arc::default(),
         approval: ApprovalMode::Ask,
-        limits: TurnLimits { model_calls: 5 },
-        tools: vec![Arc::new(Bash)],
+        limits: TurnLimits { model_calls },
+        tools,
         kept: None,
         audit_days: None,
         sandbox: Profile::Full,
@@ -260,7 +283,7 @@ pub async fn serve(paths: Paths, shutdown: CancellationToken) -> Ended {
     };
     let parts = Parts {
         load_settings: Box::new(move |_, _| Ok(settings.clone())),
-        chooser: Arc::new(Obedient),
+        chooser,
         isolated_shell: Arc::new(|_, _, _| Arc::new(NoShell)),
         policy,
         home: "/home/ann".into(),

@@ -2,28 +2,12 @@
 
 #![expect(clippy::print_stderr, reason = "a test says what it counted")]
 
-use std::{
-    collections::{HashMap, HashSet},
-    fs,
-    io::Write as _,
-    os::unix::net::UnixStream,
-    path::Path,
-    process::{Child, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{fs, io::Write as _};
 
-use cohab_e2e::{Answer, Home, ModelServer, Wire, binaries, deadline::eventually, model_server::SentToolResult};
-use cohab_protocol::{
-    ApprovalDecision, ApprovalMode, ApprovalReply, Attach, CallId, ClientMessage, CommandEnding,
-    CommandExecutionResult, DaemonMessage, EnvDelta, EnvSetting, ExecuteCommand, PROTOCOL_VERSION, RequestId,
-    ResumeTurn, RunMode, SCHEMA_HASH, SessionAction, SessionKey, SessionRequest, StateAfter, StepActivity, StepOutcome,
-    TurnEndReason, TurnId, UserQuery, WirePath,
-};
-use rustix::process::{Pid, Signal};
-use serde_json::Value;
+use cohab_e2e::{Answer, Home, ModelServer, Wire, deadline::eventually, model_server::SentToolResult};
+use cohab_protocol::TurnEndReason;
 
-use crate::daemon::{hello, receive, send};
+use crate::kill_harness::{Daemon, Dice, Life, Shell, done_on_record, live};
 
 /// Commands of a turn.
 const COMMANDS: usize = 20;
@@ -31,76 +15,8 @@ const COMMANDS: usize = 20;
 const KILLS: usize = 200;
 /// One in this many is a request to end instead of a kill.
 const WISH_TO_END: u64 = 5;
-/// Turns of a session that are checked at the end.
-const TURNS: &str = "200";
 /// Most messages of a daemon's life.
 const MAX_MESSAGES: u64 = 28;
-/// Longest delay of the kill after the last of them, in microseconds.
-const MAX_DELAY_US: u64 = 4_000;
-
-/// Pseudo-random numbers that are the same in every run.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
-/// A client that records commands instead of running them.
-#[derive(Default)]
-struct Shell {
-    /// Number of runs of each command.
-    ran: HashMap<String, usize>,
-    results: HashMap<CallId, CommandExecutionResult>,
-    /// Turns that were begun here.
-    turns: Vec<TurnId>,
-    /// Commands that the daemon reported as done.
-    acknowledged: HashSet<String>,
-}
-
-impl Shell {
-    /// Acts like the real client: a known command is answered with its result, a command of another turn is not run, and if that turn
-    /// began here the daemon learns that it never ran.
-    fn execute(&mut self, request: &ExecuteCommand, turn: TurnId) -> CommandExecutionResult {
-        if let Some(result) = self.results.get(&request.call_id) {
-            return result.clone();
-        }
-        if request.turn_id != turn {
-            let code = if self.turns.contains(&request.turn_id) { "turn_over" } else { "unknown_turn" };
-            let ending = CommandEnding::Refused { code: code.into(), reason: "the turn is over".into() };
-            return result(request.call_id, ending, String::new());
-        }
-        *self.ran.entry(request.command.clone()).or_default() += 1;
-        let result = result(request.call_id, CommandEnding::Exited, format!("ran <{}>\n", request.command));
-        self.results.insert(request.call_id, result.clone());
-        result
-    }
-}
-
-fn result(call_id: CallId, ending: CommandEnding, output: String) -> CommandExecutionResult {
-    CommandExecutionResult {
-        call_id,
-        ending,
-        exit_code: Some(0),
-        total_bytes: output.len() as u64,
-        output,
-        truncated_bytes: 0,
-        cwd: folder(),
-        env_delta: EnvDelta::default(),
-        duration_ms: 1,
-        mode: RunMode::Live,
-        state_after: StateAfter::Prompt,
-        first_run: None,
-    }
-}
-
-fn folder() -> WirePath {
-    Path::new("/tmp").into()
-}
 
 /// The command of each result: a command that was not run is requested again.
 fn commands_of(results: &[SentToolResult]) -> (Vec<(usize, &str)>, usize) {
@@ -123,125 +39,9 @@ fn script() -> ModelServer {
     })
 }
 
-struct Daemon {
-    child: Child,
-    stream: UnixStream,
-}
-
-impl Daemon {
-    fn start(home: &Home, server: &ModelServer, session: &str) -> Self {
-        let mut command = home.process(binaries::program("cohabd"), &["run"]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the daemon starts");
-        let mut connected = None;
-        eventually("the daemon to listen", || {
-            connected = UnixStream::connect(home.paths().socket()).ok();
-            connected.is_some()
-        });
-        let mut stream = connected.expect("it listens");
-        stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit above zero");
-        send(&mut stream, &hello(PROTOCOL_VERSION, SCHEMA_HASH));
-        let settings = Home::model_variables(server);
-        let settings = settings.map(|(name, value)| EnvSetting { name: name.to_owned(), value });
-        let attach = Attach {
-            session: SessionKey(session.to_owned()),
-            live_shell: Some("bash".into()),
-            approval: ApprovalMode::All,
-            can_approve: true,
-            has_lock: false,
-            settings: settings.into(),
-            environment: Vec::new(),
-            resume: None,
-        };
-        let action = SessionAction::Attach(attach);
-        send(&mut stream, &ClientMessage::SessionRequest(SessionRequest { request_id: RequestId(1), action }));
-        Self { child, stream }
-    }
-
-    fn end(mut self, is_wish: bool) {
-        if is_wish {
-            let pid = Pid::from_child(&self.child);
-            rustix::process::kill_process(pid, Signal::TERM).expect("it is ours");
-        } else {
-            self.child.kill().expect("it is ours");
-        }
-        self.child.wait().expect("it was told to end");
-    }
-}
-
-/// The end of one life of the daemon.
-enum Life {
-    Killed,
-    /// The turn is over.
-    Ended(TurnEndReason),
-}
-
-/// One life of the daemon: as many messages as the dice decide, or the end of the turn.
-fn live(daemon: &mut Daemon, shell: &mut Shell, is_first: bool, dice: &mut Dice) -> Life {
-    let turn_id = TurnId::fresh();
-    shell.turns.push(turn_id);
-    send(
-        &mut daemon.stream,
-        &if is_first {
-            ClientMessage::UserQuery(UserQuery {
-                turn_id,
-                text: "do all steps".into(),
-                cwd: folder(),
-                columns: 80,
-                piped_input: None,
-                is_private: false,
-            })
-        } else {
-            ClientMessage::ResumeTurn(ResumeTurn { turn_id, cwd: folder() })
-        },
-    );
-    let last = 3 + dice.below(MAX_MESSAGES);
-    let mut steps = HashMap::new();
-    for count in 0..last {
-        match receive(&mut daemon.stream) {
-            DaemonMessage::StepStarted(step) => {
-                if let StepActivity::ToolCall { argument, .. } = step.activity {
-                    steps.insert(step.step, argument);
-                }
-            }
-            DaemonMessage::StepFinished(step) if step.outcome == StepOutcome::Done => {
-                shell.acknowledged.extend(steps.remove(&step.step));
-            }
-            DaemonMessage::ExecuteCommand(request) => {
-                let result = shell.execute(&request, turn_id);
-                // At times it is killed before it learns of the result.
-                if count + 1 < last {
-                    send(&mut daemon.stream, &ClientMessage::CommandExecutionResult(result));
-                }
-            }
-            DaemonMessage::ApprovalRequest(request) => {
-                let decision = ApprovalDecision::Refused { note: String::new() };
-                let reply = ApprovalReply { approval_id: request.approval_id, decision };
-                send(&mut daemon.stream, &ClientMessage::ApprovalReply(reply));
-            }
-            DaemonMessage::TurnEnded(ended) => return Life::Ended(ended.reason),
-            _ => {}
-        }
-    }
-    thread::sleep(Duration::from_micros(dice.below(MAX_DELAY_US)));
-    Life::Killed
-}
-
 /// Whether the model has the results of all commands.
 fn is_all_told(server: &ModelServer) -> bool {
     server.requests().last().is_some_and(|request| commands_of(&request.tool_results()).1 == COMMANDS)
-}
-
-/// Number of records of each command as done.
-fn done_on_record(home: &Home) -> HashMap<String, usize> {
-    let trace = home.run(&["trace", "--json", "-n", TURNS]).stdout;
-    let trace: Value = serde_json::from_str(&trace).expect("it is JSON");
-    let turns = trace["turns"].as_array().expect("turns");
-    let steps = turns.iter().flat_map(|turn| turn["result"]["steps"].as_array().expect("steps"));
-    let mut done = HashMap::new();
-    for step in steps.filter(|step| step["type"] == "tool_call" && step["status"] == "completed") {
-        *done.entry(step["input"]["command"].as_str().expect("a command").to_owned()).or_default() += 1;
-    }
-    done
 }
 
 /// Counts of the turns.
@@ -258,12 +58,13 @@ struct Count {
 /// A turn from its question to its answer.
 fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
     let server = script();
-    let mut shell = Shell::default();
+    let mut shell = Shell::new(|_, _| 0);
     let session = format!("shell:{}", count.turns);
     let mut is_first = true;
     loop {
         let mut daemon = Daemon::start(home, &server, &session);
-        let life = live(&mut daemon, &mut shell, is_first, dice);
+        let question = is_first.then_some("do all steps");
+        let life = live(&mut daemon, &mut shell, question, MAX_MESSAGES, dice);
         daemon.end(dice.below(WISH_TO_END) == 0);
         match life {
             Life::Killed => (count.kills, is_first) = (count.kills + 1, false),
@@ -292,7 +93,7 @@ fn turn(home: &Home, count: &mut Count, dice: &mut Dice) {
         assert!(!is_unknown, "the client knows whether `{command}` ran");
     }
     let done = done_on_record(home);
-    for command in &shell.acknowledged {
+    for command in shell.acknowledged.keys() {
         assert!(done.contains_key(command), "`{command}` was told to be done and is not on record: {done:?}");
     }
     let repeated: Vec<_> = done.iter().filter(|(_, times)| **times > 1).collect();

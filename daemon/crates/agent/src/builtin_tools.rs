@@ -8,6 +8,8 @@ pub const LIVE: &str = "bash";
 pub const UNCONFINED: &str = "bash_unconfined";
 /// Name of the tool that shows a file or lists a folder.
 pub const READ: &str = "read";
+/// Name of the tool that sends a subagent.
+pub const DELEGATE: &str = "delegate";
 /// Longest line of a file that is shown whole.
 pub const LINE_MAX_BYTES: usize = 2_000;
 

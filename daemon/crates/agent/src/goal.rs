@@ -146,10 +146,10 @@ impl TurnObserver for Goal {
     }
 }
 
-/// The message of a check with its result.
+/// The message of a check with its result. It stays in the conversation, also if the check succeeded.
 fn with_result(message: &str, _: &[ToolCall], results: &[ToolResult]) -> String {
     let results: String = results.iter().map(|result| format!("\n{}", result.content)).collect();
-    format!("{message}{results}\n\nThe goal is not reached: the check failed. Go on.")
+    format!("{message}{results}\n\nThe goal is reached only when this check succeeds. Until then, go on.")
 }
 
 #[cfg(test)]

@@ -86,7 +86,8 @@ async fn a_tool_describes_itself_and_is_called_with_json() {
     let Effect::Foreign { details, has_rule: false, .. } = effect else { panic!("{effect:?}") };
     assert!(details.contains("\"to\": \"Ann\""), "{details}");
     let (runner, cancel) = (Here(machine.home.clone()), CancellationToken::new());
-    let context = ToolContext { runner: &runner, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
+    let context =
+        ToolContext { runner: &runner, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
     let output = tools[0].call(&args, &context).await.unwrap();
     assert_eq!(output.content, format!("{{\"to\":\"Ann\"}}{}\n", machine.home.display()));
     cancel.cancel();
@@ -184,7 +185,8 @@ async fn a_program_that_changes_within_a_turn_does_not_run() {
     std::os::unix::fs::symlink(&target, machine.home.join("settings/tools/hello")).unwrap();
     let tools = machine.tools().await.0;
     let (runner, cancel) = (Here(machine.home.clone()), CancellationToken::new());
-    let context = ToolContext { runner: &runner, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
+    let context =
+        ToolContext { runner: &runner, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
     assert!(tools[0].call(&JsonObject::new(), &context).await.is_ok());
     let mark = machine.home.join("mark");
     machine.write("writable", &format!("#!/bin/sh\ntouch {}\n", mark.display()));

@@ -176,7 +176,8 @@ async fn a_tool_that_changes_between_question_and_call_is_not_called() {
         tokio::task::yield_now().await;
     }
     let cancel = CancellationToken::new();
-    let context = ToolContext { runner: &NoShell, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
+    let context =
+        ToolContext { runner: &NoShell, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
     let error = call.call(&now, &context).await.unwrap_err();
     assert!(error.contains("has changed the tool"), "{error}");
 }

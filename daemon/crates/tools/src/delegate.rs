@@ -3,7 +3,10 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::{
+    builtin_tools::DELEGATE,
+    port::{Effect, Intent, Tool, ToolContext, ToolOutput},
+};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_teams::{Order, SubagentKind, Subagents};
 use schemars::JsonSchema;
@@ -11,8 +14,6 @@ use serde::Deserialize;
 
 use super::{arguments, render};
 
-/// Its name.
-const NAME: &str = "delegate";
 /// Longest task, in bytes.
 const MAX_TASK_BYTES: usize = 32 * 1024;
 /// Longest label, in columns.
@@ -67,7 +68,7 @@ impl Tool for Delegate {
              several calls in one answer look into at the same time, and for a check of your work by another pair of eyes; not \
              for what one or two calls of yours would show. Agents:{kinds}"
         );
-        ToolSpec { name: NAME.into(), description, parameters: arguments::schema::<DelegateArguments>() }
+        ToolSpec { name: DELEGATE.into(), description, parameters: arguments::schema::<DelegateArguments>() }
     }
 
     fn intent(&self, args: &JsonObject, _: &Path) -> Result<Intent, String> {

@@ -85,7 +85,8 @@ pub(super) async fn call_with(
     cancel: &CancellationToken,
     args: &Value,
 ) -> Result<ToolOutput, String> {
-    tool.call(&object(args), &ToolContext { runner, approval: None, run_id: String::new(), is_check: false, cancel }).await
+    tool.call(&object(args), &ToolContext { runner, approval: None, run_id: String::new(), is_check: false, cancel })
+        .await
 }
 
 /// Calls as a turn does: intent, then call.

@@ -37,7 +37,7 @@ impl TurnObserver for Steps {
                     recorder.steps.answered_by(&provider.info());
                 }
             }
-            Fact::CallEnded(_, _, result) => recorder.steps.ran(result),
+            Fact::CallEnded(_, _, result) => recorder.steps.ran(result).await,
             Fact::StepEnded(state) => {
                 recorder.step_done(state.messages(), state.rewrites());
                 recorder.steps.step_done(state);

@@ -8,7 +8,7 @@ use std::{
 
 use cohab_agent::{
     PlannedCall, TurnResult, TurnState,
-    builtin_tools::READ,
+    builtin_tools::{DELEGATE, READ},
     port::{Activity, Effect, StepResult, TurnEvent},
 };
 use cohab_model_api::{AssistantMessage, Message, ModelInfo, TokenUsage, ToolResult};
@@ -263,13 +263,24 @@ impl StepLog {
         }
     }
 
-    /// Notes the result of a call, in the form for the model.
-    pub(super) fn ran(&self, result: &ToolResult) {
+    /// Notes the result of a call, in the form for the model. Waits until that of a subagent is on disk: it took long and cost money, and
+    /// no client has it.
+    pub(super) async fn ran(&self, result: &ToolResult) {
+        let Some(step) = self.ended_call(result) else { return };
+        let is_subagent = step.metadata.tool.as_deref() == Some(DELEGATE);
+        let step = Checkpoint::Step(step);
+        if !is_subagent {
+            self.keep(step);
+        } else if !self.archive.keep_now(Entry::Checkpoint(Box::new(step))).await {
+            tracing::warn!("the report of a subagent could not be written down");
+        }
+    }
+
+    /// The step of a call with its result.
+    fn ended_call(&self, result: &ToolResult) -> Option<Step> {
         let mut state = self.state();
         let shown = state.shown.remove(&result.call_id);
-        let Some(mut step) = state.calls.remove(&result.call_id).or_else(|| unusable(&mut state, result)) else {
-            return;
-        };
+        let mut step = state.calls.remove(&result.call_id).or_else(|| unusable(&mut state, result))?;
         let told = shown.and_then(|shown| state.told.remove(&shown));
         drop(state);
         if let Some((outcome, summary, elapsed)) = told.and_then(|told| told.ended) {
@@ -278,7 +289,7 @@ impl StepLog {
         step.status = if result.is_error { StepStatus::Failed } else { StepStatus::Completed };
         step.error = result.is_error.then(|| one_line(&result.content, TITLE_MAX_CHARS));
         step.output = Some(result.content.clone());
-        self.keep(Checkpoint::Step(step));
+        Some(step)
     }
 
     /// Notes a compaction: the number of messages left, and the usage of the model.
