@@ -86,6 +86,18 @@ pub enum ApprovalSubject {
         /// What the user should see of the action, such as its arguments.
         details: String,
     },
+    /// Tell a program that is not part of cohab something. [`Edited`](crate::ApprovalDecision::Edited) has what the user typed instead
+    /// of the value.
+    Input {
+        /// Who asks, in one line: `MCP server notes`.
+        by: String,
+        /// What the program says.
+        message: String,
+        /// What is asked for, in one line.
+        label: String,
+        /// The value that stands there; absent if a yes or a no is the answer.
+        value: Option<String>,
+    },
 }
 
 /// One of several changes of files that are asked about together.

@@ -7,7 +7,8 @@ use std::{
     time::Duration,
 };
 
-use cohab_agent::port::Tool;
+use async_trait::async_trait;
+use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver, Tool};
 use cohab_config::mcp::McpServer;
 use cohab_mcp::{
     catalog::Catalog,
@@ -49,6 +50,16 @@ const SCRIPT: &str = r##"while read -r line; do
 done
 "##;
 
+/// A user whom no server asks.
+struct SaysNothing;
+
+#[async_trait]
+impl Approver for SaysNothing {
+    async fn ask(&self, _: ApprovalQuestion) -> ApprovalAnswer {
+        ApprovalAnswer::Refused { reason: "no".into() }
+    }
+}
+
 /// Writes the script, which has `text` in the part.
 pub fn write(home: &Path, part: Part, text: &str) {
     let named = [("@description@", Part::Description), ("@result@", Part::Result), ("@resource@", Part::Resource)];
@@ -77,6 +88,7 @@ pub fn tools_for(home: &Path, state: &Path) -> Vec<Arc<dyn Tool>> {
         consents: ConsentFile::at(state.join("consents.json")),
         search_wait: Duration::from_secs(30),
         output_max_bytes: 64 * 1024,
+        user: Arc::new(SaysNothing),
         judged: std::sync::Mutex::default(),
     }))
 }

@@ -1,11 +1,13 @@
 //! One value of every variant of every enum on the wire, by name. The matches have no wildcard, so a new variant does not
 //! compile here until it has a sample.
 
+mod approvals;
 mod errors;
 mod tasks;
 
 use std::collections::BTreeSet;
 
+use approvals::subjects;
 use cohab_protocol::{codec::to_bytes, *};
 use errors::{error_kinds, error_subjects};
 use serde::Serialize;
@@ -102,7 +104,18 @@ variants!(ChunkDelta { Text, Reasoning, Reset });
 variants!(StepActivity { ModelCall, ToolCall, Shared, Compaction, Attachment });
 variants!(StepDetail { Change, Output, Lines });
 variants!(StepOutcome { Done, Failed, Refused, Cancelled });
-variants!(ApprovalSubject { Command, FileChange, FileRead, LocalServer, Commands, GoOn, Search, FileChanges, Foreign });
+variants!(ApprovalSubject {
+    Command,
+    FileChange,
+    FileRead,
+    LocalServer,
+    Commands,
+    GoOn,
+    Search,
+    FileChanges,
+    Foreign,
+    Input
+});
 variants!(TurnEndReason { Answered, Cancelled, StepLimit, Refused, Length, Failed });
 variants!(SessionAnswer {
     Attached,
@@ -380,40 +393,6 @@ fn details() -> Vec<StepDetail> {
         StepDetail::Change(FileDiff { diff: "@@ -1 +1 @@\n-a\n+b\n".into(), left_out_lines: 3 }),
         StepDetail::Output("no such file\n".into()),
         StepDetail::Lines(412),
-    ]
-}
-
-fn subjects() -> Vec<ApprovalSubject> {
-    vec![
-        ApprovalSubject::Command { command: "ls".into(), cwd: path("/"), mode: RunMode::Isolated },
-        ApprovalSubject::FileChange { tool: "edit".into(), path: path("/f"), diff: "-a\n+b\n".into() },
-        ApprovalSubject::FileRead { tool: "read".into(), path: path("/.env") },
-        ApprovalSubject::LocalServer {
-            url: "http://127.0.0.1:11434".into(),
-            server: "Ollama".into(),
-            model: "m".into(),
-        },
-        ApprovalSubject::Commands(vec![ProposedCommand {
-            approval_id: APPROVAL,
-            command: "make".into(),
-            cwd: path("/src"),
-            mode: RunMode::Live,
-            reasons: vec!["runs the project's own code".into()],
-        }]),
-        ApprovalSubject::GoOn { what: "the same call came 5 times".into() },
-        ApprovalSubject::Search { tool: "grep".into(), path: path("/home/ann"), pattern: "price".into() },
-        ApprovalSubject::FileChanges(vec![ProposedChange {
-            approval_id: APPROVAL,
-            tool: "edit".into(),
-            path: path("/f"),
-            diff: "-a\n+b\n".into(),
-            reasons: vec!["writes /f".into()],
-        }]),
-        ApprovalSubject::Foreign {
-            by: "MCP server time".into(),
-            action: "get_current_time".into(),
-            details: "{\"timezone\":\"Europe/Rome\"}".into(),
-        },
     ]
 }
 

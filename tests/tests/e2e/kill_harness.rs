@@ -1,4 +1,4 @@
-//! A client and daemons that are killed in the middle of turns: what the client ran, and what it was told.
+//! A client and daemons that are killed in the middle of turns: what the client ran, and what it heard of it.
 
 use std::{
     collections::HashMap,
@@ -147,7 +147,7 @@ impl Daemon {
         } else {
             self.child.kill().expect("it is ours");
         }
-        self.child.wait().expect("it was told to end");
+        self.child.wait().expect("it ends when it is asked to");
     }
 }
 

@@ -225,7 +225,7 @@ fn exploring(lost: &Lost) -> ModelServer {
     })
 }
 
-/// Whether the model was told the results of all calls of this tree.
+/// Whether the model has the results of all calls of this tree.
 fn is_tree_known(server: &ModelServer, turn: usize) -> bool {
     let question = format!("Tree number {turn}.");
     let requests = server.requests();

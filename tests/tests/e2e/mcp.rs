@@ -72,6 +72,37 @@ fn a_refused_call_reaches_no_server() {
 }
 
 #[test]
+fn a_server_asks_the_user_on_cards_of_its_own() {
+    let model = ModelServer::start(
+        Wire::OpenAiChat,
+        [
+            Answer::call("mcp_search", &json!({"query": "ask the user"})),
+            Answer::call("mcp_call", &json!({"server": "clock", "tool": "ask"})),
+            Answer::text("All done."),
+        ],
+    );
+    let home = home_with_server(&model);
+    let shell = home.cohab();
+    let mark = shell.submit("? make a note");
+    shell.wait_approval("MCP server clock · ask");
+    shell.send("y");
+    shell.wait_text("colour · one of red, green · optional");
+    shell.wait_text("value: green");
+    shell.outwait_deaf_card();
+    shell.send("y");
+    shell.wait_text("Name of the project");
+    shell.outwait_deaf_card();
+    shell.send("e");
+    shell.wait_text("Enter sends it, Esc goes back.");
+    shell.send("shop");
+    shell.wait_text("> shop");
+    shell.send(keys::ENTER);
+    shell.wait_answer(mark, "All done.");
+    let answers = model.wait_for_calls(3)[2].tool_results();
+    assert!(answers[1].content.contains(r#"{"colour":"green","name":"shop"}"#), "{answers:?}");
+}
+
+#[test]
 fn without_servers_nothing_is_offered() {
     let model = ModelServer::start(Wire::OpenAiChat, [Answer::text("All done.")]);
     let home = Home::with_model(&model);
@@ -90,7 +121,7 @@ fn an_allowed_tool_runs_without_a_card() {
     );
     let home = home_with_server(&model);
     let tried = home.run(&["mcp", "test", "clock"]);
-    assert!(tried.stdout.contains("protocol 2025-11-25, 6 tools"), "{} {}", tried.stdout, tried.stderr);
+    assert!(tried.stdout.contains("protocol 2025-11-25, 7 tools"), "{} {}", tried.stdout, tried.stderr);
     let allowed = home.run(&["mcp", "allow", "clock", "now", "--yes"]);
     assert!(allowed.stdout.contains("Returns the current time of a city."), "{} {}", allowed.stdout, allowed.stderr);
     let shell = home.cohab();

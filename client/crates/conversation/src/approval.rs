@@ -349,12 +349,14 @@ impl OpenQuestion {
                 return KeyOutcome { has_new_card: true, ..KeyOutcome::default() };
             }
             'e' => {
-                if let ApprovalSubject::Command { command, .. } = &self.request.subject {
-                    self.answering = Answering::Editing(InputText::new(command));
+                if let ApprovalSubject::Command { command: text, .. }
+                | ApprovalSubject::Input { value: Some(text), .. } = &self.request.subject
+                {
+                    self.answering = Answering::Editing(InputText::new(text));
                 }
             }
             // The turn ends; a reason is not needed.
-            'n' if matches!(self.request.subject, ApprovalSubject::GoOn { .. }) => {
+            'n' if matches!(self.request.subject, ApprovalSubject::GoOn { .. } | ApprovalSubject::Input { .. }) => {
                 return self.decide(ApprovalDecision::Refused { note: String::new() }, now);
             }
             'n' => self.answering = Answering::Refusing(InputText::new("")),

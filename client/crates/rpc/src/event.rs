@@ -182,6 +182,17 @@ pub enum EventSubject {
         /// The reason, a sentence.
         what: String,
     },
+    /// Another program than cohab wants to know something. `edited` has a value in the place of `value`.
+    Input {
+        /// Who asks.
+        by: String,
+        /// What the program says.
+        message: String,
+        /// What is asked for.
+        label: String,
+        /// The value that `once` sends; absent if a yes or a no is the answer.
+        value: Option<String>,
+    },
     /// Another program than cohab acts.
     Foreign {
         /// Who would act.
@@ -412,6 +423,9 @@ impl EventSubject {
                 Self::LocalServer { url: url.clone(), server: server.clone(), model: model.clone() }
             }
             ApprovalSubject::GoOn { what } => Self::GoOn { what: what.clone() },
+            ApprovalSubject::Input { by, message, label, value } => {
+                Self::Input { by: by.clone(), message: message.clone(), label: label.clone(), value: value.clone() }
+            }
             ApprovalSubject::Foreign { by, action, details } => {
                 Self::Foreign { by: by.clone(), action: action.clone(), details: details.clone() }
             }

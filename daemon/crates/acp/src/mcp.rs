@@ -20,7 +20,7 @@ pub(crate) struct OfferedShell {
     pub server: String,
     /// Whether the names of its tools begin with its own.
     pub is_in_tool_names: bool,
-    /// Whether programs come in that the user did not start here: the user is told who they are.
+    /// Whether programs come in that the user did not start here: a line names each.
     pub is_shared: bool,
 }
 

@@ -56,7 +56,7 @@ pub fn run(host: &HostArgs, input: impl BufRead, output: &mut impl Write) -> io:
                 };
                 match host.shares.publish(wanted) {
                     Ok(published) => {
-                        let text = told(&published.shared.name);
+                        let text = notice(&published.shared.name);
                         let content = json!({"type": "text", "text": text});
                         let update = json!({"sessionUpdate": "agent_message_chunk", "content": content});
                         let params = json!({"sessionId": SESSION, "update": update});
@@ -83,7 +83,7 @@ pub fn run(host: &HostArgs, input: impl BufRead, output: &mut impl Write) -> io:
 }
 
 /// What the user reads.
-fn told(name: &str) -> String {
+fn notice(name: &str) -> String {
     format!(
         "This shell is shared as `{name}`. Programs that have `cohab mcp serve` as an MCP server can see and run commands here; your policy \
          judges each, and you see all of them. `? /unshare` ends it.\n\nTo connect one, for example: \

@@ -47,6 +47,17 @@ pub enum ApprovalSubject {
         /// The next action or the observation, one sentence.
         what: String,
     },
+    /// Tell a program that is not part of cohab something. `Edited` has what the user typed instead of the value.
+    Input {
+        /// Who asks, in one line.
+        by: String,
+        /// What the program says.
+        message: String,
+        /// What is asked for, in one line.
+        label: String,
+        /// The value that stands there; absent if a yes or a no is the answer.
+        value: Option<String>,
+    },
 }
 
 /// The duration of a consent.

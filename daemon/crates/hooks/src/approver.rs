@@ -41,7 +41,7 @@ impl HookedApprover {
             ApprovalSubject::Effect { tool, .. } => {
                 format!("cohab needs your permission to use {}", shown_name(tool))
             }
-            ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => {
+            ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } | ApprovalSubject::Input { .. } => {
                 "cohab is waiting for your answer".to_owned()
             }
         };

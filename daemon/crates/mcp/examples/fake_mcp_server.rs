@@ -4,7 +4,7 @@
 
 use std::{
     env, fs,
-    io::{self, BufRead as _, Write as _},
+    io::{self, Write as _},
     path::PathBuf,
     process::{self, Stdio},
     thread,
@@ -43,10 +43,18 @@ fn main() {
         _ => {}
     }
     let mut server = FakeServer { manner, lists };
-    for line in io::stdin().lock().lines().map_while(Result::ok) {
-        if let Ok(request) = serde_json::from_str::<Value>(&line) {
-            server.answer(&request);
-        }
+    while let Some(request) = received() {
+        server.answer(&request);
+    }
+}
+
+/// The next message; input that is none counts as one without content.
+fn received() -> Option<Value> {
+    let mut line = String::new();
+    // Not held meanwhile: an answer is read in the middle of a request.
+    match io::stdin().read_line(&mut line) {
+        Ok(1..) => Some(serde_json::from_str(&line).unwrap_or_default()),
+        _ => None,
     }
 }
 
@@ -124,6 +132,7 @@ impl FakeServer {
                     tool("fail".into(), "Fails."),
                     tool("environment".into(), "Returns the names of its variables."),
                     tool("change".into(), "Announces another list of tools."),
+                    tool("ask".into(), "Asks the user for a name and a colour, and returns the answer."),
                 ];
                 (tools, None)
             }
@@ -135,8 +144,26 @@ impl FakeServer {
         send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
     }
 
+    /// Asks the user, and waits for the answer.
+    fn ask() -> String {
+        let properties = json!({
+            "colour": {"type": "string", "enum": ["red", "green"], "default": "green"},
+            "name": {"type": "string", "title": "Name of the project"},
+        });
+        let schema = json!({"type": "object", "properties": properties, "required": ["name"]});
+        let params = json!({"mode": "form", "message": "Where does the note go?", "requestedSchema": schema});
+        send(&json!({"jsonrpc": "2.0", "id": "ask-1", "method": "elicitation/create", "params": params}));
+        while let Some(message) = received() {
+            if message["id"] == "ask-1" {
+                return message["result"].to_string();
+            }
+        }
+        String::new()
+    }
+
     fn call(&mut self, id: &Value, params: &Value) {
         let text = match (params["name"].as_str().unwrap_or_default(), self.manner.as_str()) {
+            ("ask", _) => Self::ask(),
             (_, "huge") => "x".repeat(100_000_000),
             (_, "flood") => loop {
                 send(

@@ -30,6 +30,7 @@ use crate::{
     handler::Handler,
     keys::KeySource,
     log_file::{self, Tail},
+    questions::Questions,
     server::{Author, Server, argument_problem},
     sign_in::{self, SignIns},
     start_error,
@@ -219,6 +220,11 @@ impl Connection {
     /// What the server said of itself.
     pub(crate) fn info(&self) -> Option<Arc<ServerPeerInfo>> {
         self.service.peer().peer_info()
+    }
+
+    /// The users that it may ask.
+    pub(crate) fn questions(&self) -> &Questions {
+        &self.service.service().questions
     }
 
     /// How often it has announced another list of tools.

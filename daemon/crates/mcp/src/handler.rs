@@ -1,5 +1,5 @@
-//! Answers what a server asks of its client, and notes what it announces. cohab declares no capability: a server is refused what it asks
-//! for all the same, and only the user answers cards.
+//! Answers what a server asks of its client, and notes what it announces. A server may ask the user, who alone answers; it is refused a
+//! model and folders.
 
 use std::sync::{
     Arc,
@@ -8,22 +8,41 @@ use std::sync::{
 
 use rmcp::{
     ClientHandler, RoleClient,
-    model::{ClientCapabilities, Implementation, InitializeRequestParams, ProtocolVersion},
-    service::NotificationContext,
+    model::{
+        ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorData,
+        FormElicitationCapability, Implementation, InitializeRequestParams, ProtocolVersion, UrlElicitationCapability,
+    },
+    service::{NotificationContext, RequestContext},
 };
 
+use crate::questions::Questions;
+
 /// The client's side of a connection.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Handler {
     /// How often the server announced another list of tools.
     pub(crate) revision: Arc<AtomicU64>,
+    /// The users that it may ask.
+    pub(crate) questions: Questions,
 }
 
 impl ClientHandler for Handler {
     fn get_info(&self) -> InitializeRequestParams {
         let client = Implementation::new("cohab", env!("CARGO_PKG_VERSION"));
-        InitializeRequestParams::new(ClientCapabilities::default(), client)
+        let form = FormElicitationCapability::new().with_schema_validation(true);
+        let asks = ElicitationCapability::new().with_form(form).with_url(UrlElicitationCapability::new());
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = Some(asks);
+        InitializeRequestParams::new(capabilities, client)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _context: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        Ok(self.questions.ask(request).await)
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

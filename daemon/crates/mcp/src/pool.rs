@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_agent::port::Approver;
 use futures::future::join_all;
 use rmcp::{
     model::{CallToolRequestParams, CallToolResult, ReadResourceRequestParams, ReadResourceResult, Resource},
@@ -308,6 +309,20 @@ pub struct OpenServer {
 }
 
 impl OpenServer {
+    /// Calls a tool for a user whom the server may ask meanwhile; `by` is its name for that. Dropping the future cancels the call.
+    ///
+    /// # Errors
+    /// A sentence: the server ended, or refused.
+    pub async fn call_for(
+        &self,
+        (by, user): (String, Arc<dyn Approver>),
+        tool: &str,
+        arguments: serde_json::Map<String, serde_json::Value>,
+    ) -> Result<CallToolResult, String> {
+        let _call = self.connection.questions().begin(by, user);
+        self.call(tool, arguments).await
+    }
+
     /// Calls a tool. Dropping the future cancels the call.
     ///
     /// # Errors
@@ -318,8 +333,14 @@ impl OpenServer {
         arguments: serde_json::Map<String, serde_json::Value>,
     ) -> Result<CallToolResult, String> {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let asking = self.connection.ask().call_tool(request);
-        self.slot.answer(&self.connection, timeout(CALL_LIMIT, asking).await)
+        let mut asking = std::pin::pin!(self.connection.ask().call_tool(request));
+        loop {
+            match timeout(CALL_LIMIT, &mut asking).await {
+                // The user is being asked.
+                Err(_) if self.connection.questions().is_open() => {}
+                answer => return self.slot.answer(&self.connection, answer),
+            }
+        }
     }
 }
 

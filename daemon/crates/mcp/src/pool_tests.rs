@@ -24,7 +24,7 @@ async fn both_lifecycles_are_spoken() {
         let (_folder, pool) = pool();
         let server = fake(manner);
         let started = pool.start(&server, &surroundings()).await.unwrap();
-        assert_eq!((started.protocol.as_str(), started.tools.tools.len()), (protocol, 6), "{manner}");
+        assert_eq!((started.protocol.as_str(), started.tools.tools.len()), (protocol, 7), "{manner}");
         assert_eq!(called(&pool, &server, "now").await.as_deref(), Ok("12:00"));
         pool.stop().await;
     }

@@ -1,10 +1,13 @@
 //! The fake server as a server of the settings.
 
 use std::{
+    collections::VecDeque,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, Mutex},
 };
 
+use async_trait::async_trait;
+use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver};
 use cohab_config::mcp::McpServer;
 
 use crate::{
@@ -13,6 +16,27 @@ use crate::{
     server::{Author, Server},
     sign_in::SignIns,
 };
+
+/// A user who answers so, and what was asked.
+pub(crate) struct Person {
+    pub answers: Mutex<VecDeque<ApprovalAnswer>>,
+    pub asked: Mutex<Vec<ApprovalQuestion>>,
+}
+
+impl Person {
+    /// The user, with these answers in order.
+    pub(crate) fn answering(answers: &[ApprovalAnswer]) -> Arc<Self> {
+        Arc::new(Self { answers: Mutex::new(answers.to_vec().into()), asked: Mutex::default() })
+    }
+}
+
+#[async_trait]
+impl Approver for Person {
+    async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
+        self.asked.lock().unwrap().push(question);
+        self.answers.lock().unwrap().pop_front().expect("an answer")
+    }
+}
 
 /// The program, which is built with the tests.
 pub(crate) fn program() -> PathBuf {

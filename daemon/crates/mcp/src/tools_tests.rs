@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    port::{Effect, ToolContext, ToolOutput},
+    port::{ApprovalAnswer, ApprovalSubject, Effect, Lasts, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 use cohab_model_api::JsonObject;
@@ -20,7 +20,7 @@ use crate::{
     catalog::Catalog,
     consents::{ConsentFile, Consents, ToolConsent},
     server::Server,
-    testing::{fake, fake_with, pool, surroundings},
+    testing::{Person, fake, fake_with, pool, surroundings},
 };
 
 fn turn(servers: Vec<Server>, consents: Consents) -> (tempfile::TempDir, Arc<TurnServers>) {
@@ -36,6 +36,7 @@ fn turn(servers: Vec<Server>, consents: Consents) -> (tempfile::TempDir, Arc<Tur
         consents: ConsentFile::of(&paths),
         search_wait: SEARCH_WAIT,
         output_max_bytes: 10_000,
+        user: Person::answering(&[]),
         judged: Mutex::default(),
     };
     (folder, Arc::new(turn))
@@ -156,6 +157,7 @@ async fn lists_of_the_user_decide_and_a_changed_tool_is_asked_about_again() {
         consents: turn.consents.clone(),
         search_wait: SEARCH_WAIT,
         output_max_bytes: 10_000,
+        user: Person::answering(&[]),
         judged: Mutex::default(),
     };
     let later = Arc::new(later);
@@ -243,6 +245,7 @@ fn next_turn(turn: &Arc<TurnServers>) -> Arc<TurnServers> {
         consents: turn.consents.clone(),
         search_wait: turn.search_wait,
         output_max_bytes: 10_000,
+        user: Person::answering(&[]),
         judged: Mutex::default(),
     })
 }
@@ -300,4 +303,19 @@ async fn a_start_that_takes_longer_than_a_search_continues() {
     while turn.pool.known_tools(&server).is_none() {
         tokio::task::yield_now().await;
     }
+}
+
+#[tokio::test]
+async fn a_server_asks_the_user_of_the_call_in_its_middle() {
+    let (_folder, turn) = turn(vec![fake("")], Consents::default());
+    let typed = |text: &str| ApprovalAnswer::Edited { command: text.into(), approval: None };
+    let yes = ApprovalAnswer::Approved { approval: None, lasts: Lasts::Once };
+    let person = Person::answering(&[yes, typed("shop")]);
+    let later = next_turn(&turn);
+    let later = Arc::new(TurnServers { user: Arc::clone(&person) as _, ..Arc::into_inner(later).unwrap() });
+    let output = run(&named(&later, "mcp_call"), &json!({"server": "fake", "tool": "ask"})).await.unwrap();
+    assert!(output.content.contains(r#""content":{"colour":"green","name":"shop"}"#), "{}", output.content);
+    let asked = person.asked.lock().unwrap();
+    let ApprovalSubject::Input { by, message, .. } = &asked[0].subject else { panic!("no input") };
+    assert_eq!((by.as_str(), message.as_str()), ("MCP server fake", "Where does the note go? (1 of 2)"));
 }

@@ -1,7 +1,8 @@
 //! Uses all tools of a server once, as the official conformance suite wants a client to do.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, sync::Arc};
 
+use cohab_agent::port::Approver;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -35,14 +36,15 @@ pub async fn use_all(
     surroundings: &Surroundings,
     calls: &[TrialCall],
     browser: &dyn Browser,
+    user: &Arc<dyn Approver>,
 ) -> Result<String, String> {
     for _ in 0..MAX_SIGN_INS {
-        let (tried, challenge) = use_once(pool, server, surroundings, calls).await;
+        let (tried, challenge) = use_once(pool, server, surroundings, calls, user).await;
         let Some(challenge) = challenge else { return tried };
         let wanted = SignInRequest { scopes: Vec::new(), challenge: Some(challenge) };
         pool.sign_in(server, surroundings, &wanted, browser).await?;
     }
-    let (tried, challenge) = use_once(pool, server, surroundings, calls).await;
+    let (tried, challenge) = use_once(pool, server, surroundings, calls, user).await;
     match challenge {
         None => tried,
         Some(_) => Err(format!("it still wants more after {MAX_SIGN_INS} sign-ins")),
@@ -55,6 +57,7 @@ async fn use_once(
     server: &Server,
     surroundings: &Surroundings,
     calls: &[TrialCall],
+    user: &Arc<dyn Approver>,
 ) -> (Result<String, String>, Option<String>) {
     let open = match pool.open(server, surroundings).await {
         Ok(open) => open,
@@ -67,7 +70,7 @@ async fn use_once(
     let calls = if calls.is_empty() { samples.collect() } else { calls.to_vec() };
     let mut report = String::new();
     for TrialCall { name, arguments } in calls {
-        let said = match open.call(&name, arguments).await {
+        let said = match open.call_for((server.by(), Arc::clone(user)), &name, arguments).await {
             Ok(answer) if answer.is_error == Some(true) => "failed".to_owned(),
             Ok(_) => "ok".to_owned(),
             Err(reason) => match pool.challenge(server) {

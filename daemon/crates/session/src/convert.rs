@@ -68,6 +68,9 @@ pub fn approval_subject(subject: ApprovalSubject, cwd: &Path, mode: wire::RunMod
             wire::ApprovalSubject::LocalServer { url, server, model }
         }
         ApprovalSubject::GoOn { what } => wire::ApprovalSubject::GoOn { what },
+        ApprovalSubject::Input { by, message, label, value } => {
+            wire::ApprovalSubject::Input { by, message, label, value }
+        }
     }
 }
 

@@ -37,6 +37,7 @@ impl Offer {
     pub(super) fn of(mut request: ApprovalRequest, environment: &ApprovalEnvironment) -> (ApprovalRequest, Self) {
         let mut offer = match &request.subject {
             ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } => Self::default(),
+            ApprovalSubject::Input { value, .. } => Self { edit: value.is_some(), ..Self::default() },
             ApprovalSubject::FileChange { .. }
             | ApprovalSubject::FileRead { .. }
             | ApprovalSubject::Search { .. }

@@ -54,7 +54,10 @@ pub(crate) fn card(
     let title = title(&request.subject, request.is_dangerous);
     let title_style = if request.is_dangerous { theme::DANGER } else { theme::STRONG };
     let mut title = vec![Span::styled(title, title_style)];
-    let runs_here = !matches!(request.subject, ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. });
+    let runs_here = !matches!(
+        request.subject,
+        ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } | ApprovalSubject::Input { .. }
+    );
     if environment.is_root && runs_here {
         title.push(Span::styled(output_style.choose(" · as root", " As root."), theme::DANGER));
     }
@@ -89,6 +92,7 @@ pub(crate) fn card(
             card.field("model", &visible(model));
         }
         ApprovalSubject::GoOn { what } => card.words(&[Span::raw(visible(what))]),
+        ApprovalSubject::Input { by, message, label, value } => card.input(by, message, label, value.as_deref()),
         ApprovalSubject::Foreign { by, action, details } => card.foreign(by, action, details, is_whole),
     }
     for reason in reasons(request, parts, is_whole) {
@@ -147,6 +151,7 @@ fn title(subject: &ApprovalSubject, is_dangerous: bool) -> String {
         ApprovalSubject::Search { .. } => "Search these files? They may hold secrets.",
         ApprovalSubject::LocalServer { .. } => "Send questions to this model server on your machine?",
         ApprovalSubject::GoOn { .. } => "Continue?",
+        ApprovalSubject::Input { .. } => "A program asks you",
         ApprovalSubject::Foreign { .. } => "Let another program do this?",
     };
     match title.split_at_checked(1).filter(|_| is_dangerous) {

@@ -179,6 +179,10 @@ fn shown(subject: &ApprovalSubject) -> Shown {
             one(format!("Send the question to {model} on {server} at {url}"), "other", Vec::new())
         }
         ApprovalSubject::GoOn { what } => one(what.clone(), "other", Vec::new()),
+        ApprovalSubject::Input { by, message, label, value } => {
+            let value = value.iter().map(|value| fenced("", value));
+            one(format!("{by}: {label}"), "other", [fenced("", message)].into_iter().chain(value).collect())
+        }
         ApprovalSubject::Foreign { by, action, details } => {
             one(format!("{by}: {action}"), "other", vec![fenced("", details)])
         }

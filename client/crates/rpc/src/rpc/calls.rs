@@ -264,9 +264,9 @@ pub enum ApprovalAnswer {
     Once,
     /// Do it, and the same again as long as the session lives.
     Session,
-    /// Run this command instead.
+    /// Run this command, or send this value, instead.
     Edited {
-        /// The command.
+        /// The command or the value.
         command: String,
     },
     /// Do not do it. The model is told and may continue.

@@ -154,7 +154,8 @@ impl Assembler for Assembly {
         let capacity = Capacity { window, max_output_tokens, factor: learned.factor };
         let (has_conversations, window_tokens) = (resolved.settings.kept.is_some(), window.tokens);
         let memory = self.memory_tools(&MemoryOffer { has_conversations, window_tokens, parts: None });
-        let servers = self.server_offer(&resolved.settings, surroundings.root.as_deref(), Variables::default()).await;
+        let (root, nobody) = (surroundings.root.as_deref(), Arc::new(subagent::NobodyToAsk));
+        let servers = self.server_offer(&resolved.settings, root, Variables::default(), nobody).await;
         let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(memory);
         let own = own.chain(servers.tools);
         let tools = resolved.settings.tools.iter().cloned().chain(own).map(|tool| spec_tokens(&tool.spec())).sum();
@@ -261,7 +262,7 @@ impl Assembler for Assembly {
         let servers = match (parts.subagent(), &agent) {
             (None, None) => {
                 let root = parts.surroundings.root.as_deref();
-                self.server_offer(settings, root, session.environment()).await
+                self.server_offer(settings, root, session.environment(), Arc::clone(&approver)).await
             }
             _ => ServerOffer::default(),
         };

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use cohab_agent::port::Tool;
+use cohab_agent::port::{Approver, Tool};
 use cohab_context::trust::TrustedFolders;
 use cohab_mcp::{
     catalog::{self, Catalog},
@@ -46,6 +46,7 @@ impl Assembly {
         settings: &TurnSettings,
         root: Option<&Path>,
         variables: Variables,
+        user: Arc<dyn Approver>,
     ) -> ServerOffer {
         // Most users have none.
         if settings.mcp.is_empty() && root.is_none() {
@@ -63,6 +64,7 @@ impl Assembly {
             consents: ConsentFile::of(&self.paths),
             search_wait: tools::SEARCH_WAIT,
             output_max_bytes: settings.output_max_bytes,
+            user,
             judged: Mutex::default(),
         });
         ServerOffer { tools: tools::tools(&servers), section }

@@ -99,7 +99,7 @@ impl Tool for CallTool {
             let tool = open.tools.find(&call.tool).ok_or_else(|| no_tool(&open.tools, &call.tool))?;
             self.0.check(server, tool)?;
             self.0.note_first_use(server, tool).await;
-            open.call(&tool.name, object).await
+            open.call_for((server.by(), Arc::clone(&self.0.user)), &tool.name, object).await
         };
         let result = tokio::select! {
             biased;

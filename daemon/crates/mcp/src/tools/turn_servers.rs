@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use cohab_agent::port::Approver;
 use cohab_model_api::JsonObject;
 use cohab_text::{nearest, sanitize::one_line};
 use serde::de::DeserializeOwned;
@@ -40,6 +41,8 @@ pub struct TurnServers {
     pub search_wait: Duration,
     /// Longest result, in bytes.
     pub output_max_bytes: usize,
+    /// Whom servers may ask.
+    pub user: Arc<dyn Approver>,
     /// The definitions by which calls were judged.
     pub judged: Mutex<HashMap<(String, String), Judged>>,
 }

@@ -345,6 +345,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         }
         ApprovalSubject::LocalServer { url, server, .. } => format!("send questions to {server} at {url}"),
         ApprovalSubject::GoOn { what } => text(&format!("continue: {what}")),
+        ApprovalSubject::Input { by, label, .. } => text(&format!("tell {by}: {label}")),
     }
 }
 

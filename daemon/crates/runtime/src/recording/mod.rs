@@ -413,6 +413,7 @@ fn subject(subject: &ApprovalSubject) -> String {
         ApprovalSubject::Effect { effect: Effect::Foreign { by, action, .. }, .. } => format!("{by}: {action}"),
         ApprovalSubject::LocalServer { url, server, .. } => format!("ask {server} at {url}"),
         ApprovalSubject::GoOn { what } => format!("continue: {what}"),
+        ApprovalSubject::Input { by, label, .. } => format!("tell {by}: {label}"),
     };
     clean(&text)
 }

@@ -108,6 +108,9 @@ pub(crate) fn question(
             }
             question
         }
+        Answering::Editing(input) if matches!(request.subject, ApprovalSubject::Input { .. }) => {
+            typed("Enter sends it, Esc goes back.", "> ", input)
+        }
         Answering::Editing(input) => {
             typed("Change the command. Enter runs it, Alt-Enter adds a line, Esc goes back.", "$ ", input)
         }
@@ -149,9 +152,18 @@ fn keeping(
 
 /// The keys that mean something for this question, in the order shown, and their meanings.
 fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static str)> {
-    let is_plain = matches!(request.subject, ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. });
+    let value = match &request.subject {
+        ApprovalSubject::Input { value, .. } => value.as_deref(),
+        _ => None,
+    };
+    let is_plain = matches!(
+        request.subject,
+        ApprovalSubject::LocalServer { .. } | ApprovalSubject::GoOn { .. } | ApprovalSubject::Input { .. }
+    );
     let is_change = matches!(request.subject, ApprovalSubject::FileChange { .. });
     let once = match (is_plain, offer.as_one, request.is_dangerous) {
+        _ if value == Some("") => "send nothing",
+        _ if value.is_some() => "send",
         (true, ..) => "yes",
         (_, true, _) => "all",
         (_, _, true) => "run (you will type \"yes\")",
@@ -163,7 +175,7 @@ fn keys(request: &ApprovalRequest, offer: &Offer) -> Vec<(&'static str, &'static
         ("d", "this folder", offer.folder.is_some()),
         ("a", "always", offer.always.is_some()),
         ("o", "one by one", offer.as_one),
-        ("e", "edit", offer.edit),
+        ("e", if value.is_some() { "type" } else { "edit" }, offer.edit),
         ("v", "details", offer.details),
         ("n", if offer.as_one { "none" } else { "no" }, true),
         ("Esc", "stop", true),

@@ -34,6 +34,18 @@ impl Card {
         self.details(tail);
     }
 
+    /// What a program wants to know: its words are marked as its own, and the value that a yes would send.
+    pub(super) fn input(&mut self, by: &str, message: &str, label: &str, value: Option<&str>) {
+        self.field("by", &visible(by));
+        for line in message.lines() {
+            self.words(&[self.label("says"), Span::raw(visible(line))]);
+        }
+        self.words(&[self.label("wants"), Span::raw(visible(label))]);
+        if let Some(value) = value {
+            self.field("value", &if value.is_empty() { "(none)".to_owned() } else { visible(value) });
+        }
+    }
+
     /// The first line stands behind a label, the others are indented as rows that continue.
     fn details(&mut self, details: &str) {
         for (index, line) in details.lines().enumerate() {

@@ -138,5 +138,8 @@ pub(in crate::cli) fn subject(subject: &ApprovalSubject) -> String {
         }
         ApprovalSubject::LocalServer { url, .. } => format!("ask {}", visible_controls(url)),
         ApprovalSubject::GoOn { what } => visible_controls(what),
+        ApprovalSubject::Input { by, message, .. } => {
+            format!("answer {}:{}", one_line(by, usize::MAX), indented(message))
+        }
     }
 }

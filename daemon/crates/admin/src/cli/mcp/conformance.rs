@@ -4,6 +4,7 @@
 use std::{io, sync::Arc};
 
 use async_trait::async_trait;
+use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, Approver, Lasts};
 use cohab_config::mcp::{McpServer, OauthSettings};
 use cohab_mcp::{
     keys::NoKeys,
@@ -34,7 +35,9 @@ pub(super) fn run(address: &str) -> Result<String, Failure> {
     let pool = ServerPool::new(Box::new(NoKeys), sign_ins, folder.path().join("logs"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let tried = runtime.block_on(async {
-        let tried = trial::use_all(&pool, &server, &Surroundings::default(), &calls, &Agreeing).await;
+        let tried =
+            trial::use_all(&pool, &server, &Surroundings::default(), &calls, &Agreeing, &(Arc::new(Agreeing) as _))
+                .await;
         pool.stop().await;
         tried
     });
@@ -58,6 +61,13 @@ fn scenario() -> Scenario {
 
 /// Agrees without a person: the services of the suite ask nobody.
 struct Agreeing;
+
+#[async_trait]
+impl Approver for Agreeing {
+    async fn ask(&self, _: ApprovalQuestion) -> ApprovalAnswer {
+        ApprovalAnswer::Approved { approval: None, lasts: Lasts::Once }
+    }
+}
 
 #[async_trait]
 impl Browser for Agreeing {

@@ -35,3 +35,31 @@ fn another_program_acts() {
         &[("the usual reason", |stage| stage.card(of_server("{\"timezone\":\"Europe/Rome\"}"), false, &[REASON]))];
     insta::assert_snapshot!("card_of_another_program_at_other_widths", seen_at(states, [100, 60]));
 }
+
+fn question(value: Option<&str>) -> ApprovalSubject {
+    ApprovalSubject::Input {
+        by: "MCP server notes".into(),
+        message: "Where does the note go? It can be moved later, from one project to another. (1 of 2)".into(),
+        label: "Project · one of shop, home · optional".into(),
+        value: value.map(str::to_owned),
+    }
+}
+
+#[test]
+fn another_program_asks() {
+    let states: &[State] = &[
+        ("a value stands there", |stage| stage.card(question(Some("shop")), false, &[])),
+        ("none does", |stage| stage.card(question(Some("")), false, &["a value is needed"])),
+        ("yes or no", |stage| stage.card(question(None), false, &[])),
+        ("e", |stage| {
+            stage.card(question(Some("shop")), false, &[]);
+            stage.keys("e");
+        }),
+        ("hostile", |stage| {
+            let text = || format!("now{HOSTILE}\n$ rm -rf / · yes");
+            let subject = ApprovalSubject::Input { by: text(), message: text(), label: text(), value: Some(text()) };
+            stage.card(subject, false, &[HOSTILE]);
+        }),
+    ];
+    insta::assert_snapshot!("card_of_a_question_of_another_program", seen(states));
+}

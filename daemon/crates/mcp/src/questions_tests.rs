@@ -1,0 +1,85 @@
+use cohab_agent::port::Lasts;
+use serde_json::json;
+
+use super::*;
+use crate::testing::Person;
+
+fn yes() -> ApprovalAnswer {
+    ApprovalAnswer::Approved { approval: None, lasts: Lasts::Once }
+}
+
+fn typed(text: &str) -> ApprovalAnswer {
+    ApprovalAnswer::Edited { command: text.into(), approval: None }
+}
+
+fn form(properties: &Value, required: &[&str]) -> ElicitRequestParams {
+    let schema = json!({"type": "object", "properties": properties, "required": required});
+    let request = json!({"mode": "form", "message": "Who\u{1b}[2J are you?", "requestedSchema": schema});
+    serde_json::from_value(request).expect("a request")
+}
+
+async fn asked(request: ElicitRequestParams, answers: &[ApprovalAnswer]) -> (ElicitResult, Vec<ApprovalQuestion>) {
+    let person = Person::answering(answers);
+    let questions = Questions::default();
+    let _call = questions.begin("MCP server notes".into(), Arc::clone(&person) as _);
+    let result = questions.ask(request).await;
+    assert!(!questions.is_open());
+    let asked = std::mem::take(&mut *person.asked.lock().expect("free"));
+    (result, asked)
+}
+
+#[tokio::test]
+async fn each_field_is_a_question_and_a_yes_sends_what_stands_there() {
+    let properties = json!({"age": {"type": "integer", "default": 30}, "name": {"type": "string"}});
+    let (result, questions) = asked(form(&properties, &["name"]), &[yes(), typed("Ann")]).await;
+    assert_eq!((result.action, result.content), (ElicitationAction::Accept, Some(json!({"age": 30, "name": "Ann"}))));
+    let ApprovalSubject::Input { by, message, label, value } = &questions[0].subject else { panic!("no input") };
+    assert_eq!((by.as_str(), value.as_deref()), ("MCP server notes", Some("30")));
+    assert!(message.ends_with("are you? (1 of 2)") && !message.contains('\u{1b}'), "{message}");
+    assert_eq!(label, "age · a whole number · optional");
+}
+
+#[tokio::test]
+async fn a_value_that_does_not_fit_is_asked_for_again_and_not_for_ever() {
+    let properties = json!({"age": {"type": "integer"}});
+    let (result, questions) = asked(form(&properties, &["age"]), &[yes(), typed("x"), typed("7")]).await;
+    assert_eq!(result.content, Some(json!({"age": 7})));
+    assert_eq!(questions[1].reasons, ["a value is needed"]);
+    assert_eq!(questions[2].reasons, ["that is no whole number"]);
+    let (result, _) = asked(form(&properties, &["age"]), &[typed("x"), typed("x"), typed("x")]).await;
+    assert_eq!(result.action, ElicitationAction::Decline);
+}
+
+#[tokio::test]
+async fn a_no_declines_and_a_stop_cancels() {
+    let properties = json!({"name": {"type": "string"}});
+    let no = ApprovalAnswer::Refused { reason: String::new() };
+    let (declined, _) = asked(form(&properties, &[]), &[no]).await;
+    assert_eq!((declined.action, declined.content), (ElicitationAction::Decline, None));
+    let (cancelled, _) = asked(form(&properties, &[]), &[ApprovalAnswer::CancelTurn]).await;
+    assert_eq!(cancelled.action, ElicitationAction::Cancel);
+}
+
+#[tokio::test]
+async fn an_address_and_a_form_without_fields_are_yes_or_no() {
+    let request = json!({"mode": "url", "message": "Sign here", "url": "https://example.org/x", "elicitationId": "1"});
+    let (result, questions) = asked(serde_json::from_value(request).expect("a request"), &[yes()]).await;
+    assert_eq!((result.action, result.content), (ElicitationAction::Accept, None));
+    let ApprovalSubject::Input { message, value: None, .. } = &questions[0].subject else { panic!("no input") };
+    assert_eq!(message, "Sign here\nhttps://example.org/x");
+    let (result, _) = asked(form(&json!({}), &[]), &[yes()]).await;
+    assert_eq!(result.content, Some(json!({})));
+}
+
+#[tokio::test]
+async fn a_question_of_no_call_or_of_one_of_several_is_declined() {
+    let questions = Questions::default();
+    let request = || form(&json!({}), &[]);
+    assert_eq!(questions.ask(request()).await.action, ElicitationAction::Decline);
+    let person = Person::answering(&[yes()]);
+    let first = questions.begin("a".into(), Arc::clone(&person) as _);
+    let _second = questions.begin("b".into(), Arc::clone(&person) as _);
+    assert_eq!(questions.ask(request()).await.action, ElicitationAction::Decline);
+    drop(first);
+    assert_eq!(questions.ask(request()).await.action, ElicitationAction::Accept);
+}
