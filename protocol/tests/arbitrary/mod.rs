@@ -303,8 +303,12 @@ fn subject() -> impl Strategy<Value = ApprovalSubject> {
         (text(), text(), text()).prop_map(|(url, server, model)| ApprovalSubject::LocalServer { url, server, model }),
         vec(proposed_command(), 0..4).prop_map(ApprovalSubject::Commands),
         text().prop_map(|what| ApprovalSubject::GoOn { what }),
-        (text(), text(), text(), option::of(text()))
-            .prop_map(|(by, message, label, value)| ApprovalSubject::Input { by, message, label, value }),
+        (text(), text(), text(), option::of(text())).prop_map(|(by, message, label, value)| ApprovalSubject::Input {
+            by,
+            message,
+            label,
+            value
+        }),
         (text(), path(), text()).prop_map(|(tool, path, pattern)| ApprovalSubject::Search { tool, path, pattern }),
         vec(proposed_change(), 0..4).prop_map(ApprovalSubject::FileChanges),
         (text(), text(), text()).prop_map(|(by, action, details)| ApprovalSubject::Foreign { by, action, details }),

@@ -11,6 +11,8 @@ use memchr::memmem;
 
 /// The function reports soon after the line was cleared; output that only looks like it is shown after this time.
 const REPORT_TIME: Duration = Duration::from_millis(50);
+/// The same for a long line whose report has begun.
+const LONG_REPORT_TIME: Duration = Duration::from_secs(5);
 /// A repaint longer than this is shown.
 const HELD_MAX_BYTES: usize = 256 * 1024;
 /// The bytes with which clearing of a line begins.
@@ -57,9 +59,9 @@ impl EnterPaint {
         self.held_since.filter(|_| self.step == PaintStep::Watching).map(|since| since + REPORT_TIME)
     }
 
-    /// The function has begun to report the line, which takes long for a long one: until other output comes, nothing is shown.
-    pub fn wait_for_report(&mut self) {
-        self.held_since = None;
+    /// The function has begun to report the line, which takes long for a long one.
+    pub fn wait_for_report(&mut self, now: Instant) {
+        self.held_since = self.held_since.map(|_| now + LONG_REPORT_TIME - REPORT_TIME);
     }
 
     /// Records that the function has reported the line; a second report changes nothing. `false` if the line was not cleared for the
@@ -221,14 +223,15 @@ mod tests {
     fn a_report_that_has_begun_is_waited_for() {
         let mut paint = EnterPaint::new();
         let mut shown = Vec::new();
-        paint.push(CLEAR, Instant::now(), &mut shown);
-        paint.wait_for_report();
-        assert_eq!(paint.deadline(), None);
+        let now = Instant::now();
+        paint.push(CLEAR, now, &mut shown);
+        paint.wait_for_report(now);
+        assert_eq!(paint.deadline(), Some(now + LONG_REPORT_TIME));
         assert!(paint.reported(ONE_ROW));
         // A report that was interrupted.
         let mut paint = EnterPaint::new();
-        paint.push(CLEAR, Instant::now(), &mut shown);
-        paint.wait_for_report();
+        paint.push(CLEAR, now, &mut shown);
+        paint.wait_for_report(now);
         paint.push(b"^C", Instant::now(), &mut shown);
         assert_eq!((shown.as_slice(), paint.all()), (&b"\r\x1b[K^C"[..], &b""[..]));
     }

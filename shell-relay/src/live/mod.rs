@@ -330,7 +330,7 @@ impl LiveShell {
         }
         match mark {
             Mark::AcceptedUnasked => self.on_accepted_unasked(cx),
-            Mark::ReportBegins => self.editor.enter_paint.iter_mut().for_each(EnterPaint::wait_for_report),
+            Mark::ReportBegins => self.editor.enter_paint.iter_mut().for_each(|paint| paint.wait_for_report(cx.now)),
             Mark::EnterOwner { is_users } => self.editor.enter_is_users = is_users,
             Mark::Letters(letters) => self.editor.letters = letters,
             Mark::PromptReady => self.on_prompt_ready(cx),

@@ -86,7 +86,7 @@ fn a_server_asks_the_user_on_cards_of_its_own() {
     let mark = shell.submit("? make a note");
     shell.wait_approval("MCP server clock · ask");
     shell.send("y");
-    shell.wait_text("colour · one of red, green · optional");
+    shell.wait_text("colour · optional · one of red, green");
     shell.wait_text("value: green");
     shell.outwait_deaf_card();
     shell.send("y");

@@ -443,7 +443,11 @@ impl OpenQuestion {
                 self.answering = Answering::Keys;
                 None
             }
-            Answering::Editing(text) if text.text().trim().is_empty() => None,
+            Answering::Editing(text)
+                if text.text().trim().is_empty() && !matches!(self.request.subject, ApprovalSubject::Input { .. }) =>
+            {
+                None
+            }
             Answering::Editing(text) => Some(ApprovalDecision::Edited { command: text.text().to_owned() }),
             Answering::Refusing(text) => Some(ApprovalDecision::Refused { note: text.text().trim().to_owned() }),
             Answering::Unattended | Answering::Keys | Answering::Keeping(_) | Answering::Storing { .. } => None,

@@ -152,12 +152,15 @@ async fn serve(stream: UnixStream, token: &str, link: &Owner, offered: &OfferedS
         }
     });
     let running = Running::default();
+    let mut is_known = false;
     while next_line(&mut reader, &mut line, LINE_MAX_BYTES).await.is_ok() {
         let Ok(message) = serde_json::from_slice::<Value>(&line) else { continue };
         let Some(link) = link.get().and_then(Weak::upgrade) else { break };
-        if let Some(name) = mcp::introduced(&message).filter(|_| offered.is_shared) {
+        if let Some(name) = mcp::introduced(&message).filter(|_| offered.is_shared && !is_known) {
+            is_known = true;
+            link.inbox.room().await;
             // Only calls find no room.
-            let _ = link.inbox.push(AgentEvent::Notice(format!("{name} uses this shell.")));
+            let _ = link.inbox.push(AgentEvent::Notice(format!("`{name}` uses this shell.")));
         }
         match mcp::reaction(&message, offered) {
             Reaction::None => {}

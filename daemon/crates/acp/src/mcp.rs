@@ -1,5 +1,6 @@
 //! The live shell as an MCP server: the messages. What a tool does becomes a call of the loop elsewhere.
 
+use cohab_text::sanitize::one_line;
 use serde_json::{Value, json};
 
 use crate::{ask::Wish, wire};
@@ -30,6 +31,9 @@ impl OfferedShell {
         if self.is_in_tool_names { format!("{}_{name}", self.server) } else { name.to_owned() }
     }
 }
+
+/// Longest name of a caller, in columns.
+const CALLER_COLUMNS: usize = 40;
 
 /// What is to be done about a message.
 #[derive(Debug)]
@@ -77,7 +81,8 @@ pub(crate) fn reaction(message: &Value, offered: &OfferedShell) -> Reaction {
 pub(crate) fn introduced(message: &Value) -> Option<String> {
     let client = &message["params"]["clientInfo"];
     let name = client["name"].as_str().filter(|_| message["method"] == "initialize")?;
-    Some(crate::failure::shown(&format!("{name} {}", client["version"].as_str().unwrap_or_default())))
+    let version = client["version"].as_str().unwrap_or_default();
+    Some(one_line(format!("{name} {version}").replace('`', "'").trim(), CALLER_COLUMNS))
 }
 
 /// The result of a tool.

@@ -8,7 +8,10 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::runner::CommandRunner;
-use cohab_types::command::{CommandOutcome, CommandRequest, Ending, RelayError};
+use cohab_types::{
+    command::{CommandOutcome, CommandRequest, Ending, RelayError},
+    refusal::Refusal,
+};
 use tokio_util::sync::CancellationToken;
 
 /// The call of a turn that runs, and the exit statuses of commands that ended.
@@ -49,6 +52,11 @@ impl CommandRunner for AgentRunner {
         let Some((call_id, token)) = self.call.lock().current.clone() else {
             return self.inner.run(request, cancel).await;
         };
+        if token.is_cancelled() {
+            // The caller has gone while the user was asked.
+            let reason = "the call was withdrawn".to_owned();
+            return Err(RelayError::NotAtPrompt { refusal: Refusal::Cancelled, reason });
+        }
         let own = cancel.child_token();
         let mut run = std::pin::pin!(self.inner.run(request, &own));
         let outcome = tokio::select! {

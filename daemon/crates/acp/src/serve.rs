@@ -20,8 +20,6 @@ use crate::{
     wire,
 };
 
-/// Id of the only request that is not the caller's.
-const OWN_ID: &str = "cohab mcp serve";
 /// The reason for a call while no shell is shared.
 const NONE_SHARED: &str =
     "No shell is shared. The user shares one by typing `? /share` at its prompt in cohab; call again then.";
@@ -29,7 +27,7 @@ const NONE_SHARED: &str =
 const ENDED: &str =
     "The shell is no longer shared; whether the command ran is not known. The user shares one with `? /share`.";
 
-/// Serves one caller until its output ends. `wanted` is the name of the only shell that may be used.
+/// Serves one caller until its input ends. `wanted` is the name of the only shell that may be used.
 ///
 /// # Errors
 /// The streams cannot be read or written, or a message is too long.
@@ -81,7 +79,7 @@ impl Serving<'_> {
             Reaction::Cancel(_) => {
                 if let Some(line) = &mut self.line {
                     // A connection that is over has no call to cancel.
-                    let _ = writeln!(line.stream, "{message}");
+                    let _ = line.write(message);
                 }
                 Ok(())
             }
@@ -115,7 +113,7 @@ impl Serving<'_> {
                 std::collections::hash_map::Entry::Vacant(place) => drop(place.insert(id.clone())),
             },
         }
-        if writeln!(line.stream, "{message}").is_err() {
+        if line.write(message).is_err() {
             // The reader of the connection answers, unless it did not see the call.
             let was_left = lock(&line.calls).as_mut().is_none_or(|calls| calls.remove(&id.to_string()).is_some());
             return if was_left { Err(ENDED.to_owned()) } else { Ok(()) };
@@ -159,12 +157,18 @@ impl Line {
     /// Connects, and introduces the caller.
     fn open(shell: SharedShell, client: &Value, output: &Output) -> io::Result<Self> {
         let mut stream = UnixStream::connect(&shell.socket)?;
-        let hello = json!({"jsonrpc": "2.0", "id": OWN_ID, "method": "initialize", "params": client});
+        // No caller has this id.
+        let id = uuid::Uuid::new_v4().to_string();
+        let hello = json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": client});
         stream.write_all(format!("{}\n{hello}\n", shell.token).as_bytes())?;
         let calls: Calls = Arc::new(Mutex::new(Some(HashMap::new())));
         let (from_shell, output, of_reader) = (stream.try_clone()?, Arc::clone(output), Arc::clone(&calls));
         thread::spawn(move || pass_on(from_shell, &output, &of_reader));
         Ok(Self { shell, stream, calls })
+    }
+
+    fn write(&mut self, message: &Value) -> io::Result<()> {
+        self.stream.write_all(format!("{message}\n").as_bytes())
     }
 }
 
@@ -298,7 +302,7 @@ mod tests {
         assert_eq!((&call["id"], &call["params"]["arguments"]["command"]), (&json!(3), &json!("ls")));
         // The answer to the introduction, and one to a call that was never made, stay here.
         let mut stream = reader.get_ref();
-        for id in [json!(OWN_ID), json!(77), json!(3)] {
+        for id in [json!("hello"), json!(77), json!(3)] {
             writeln!(stream, "{}", wire::response(&id, &mcp::result("done", false))).expect("it is read");
         }
         assert_eq!(caller.answer()["id"], 3);

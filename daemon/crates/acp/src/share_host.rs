@@ -86,7 +86,7 @@ pub fn run(host: &HostArgs, input: impl BufRead, output: &mut impl Write) -> io:
 fn notice(name: &str) -> String {
     format!(
         "This shell is shared as `{name}`. Programs that have `cohab mcp serve` as an MCP server can see and run commands here; your policy \
-         judges each, and you see all of them. `? /unshare` ends it.\n\nTo connect one, for example: \
+         judges each, and you see each. `? /unshare` ends it.\n\nTo connect one, for example: \
          `claude mcp add cohab -- cohab mcp serve`\n\n"
     )
 }

@@ -42,6 +42,8 @@ use crate::{
 pub const WIRE: &str = "acp";
 /// An agent that sends nothing for this long has stopped working.
 const SILENCE: Duration = Duration::from_secs(600);
+/// Most calls while a shell is shared.
+const MAX_CALLS_ELSEWHERE: usize = 1_000;
 /// Behind a question whose first attempt an earlier daemon did not finish.
 const INTERRUPTED: &str = "(An earlier attempt at this was interrupted: look first at what is done.)";
 /// Stands for the context of an agent, which is its own matter.
@@ -81,6 +83,8 @@ struct AgentTurnState {
     outcomes: HashMap<String, StepResult>,
     /// What the user added while a prompt ran.
     more: VecDeque<String>,
+    /// Calls of programs that a shell is shared with.
+    calls_elsewhere: usize,
 }
 
 impl AgentTurn {
@@ -343,8 +347,11 @@ impl AgentAnswer {
             }
         }
         if let Some(link) = self.turn.prompted() {
-            self.turn.lock().more.extend(words);
             self.turn.hand_out(&link, &results);
+            if self.turn.parts.start.agent.is_host {
+                return self.count_elsewhere(results.len());
+            }
+            self.turn.lock().more.extend(words);
             return;
         }
         match self.turn.connect().await {
@@ -355,6 +362,21 @@ impl AgentAnswer {
                 self.turn.prompt(&link, &text);
             }
             Err(failure) => self.fail(failure),
+        }
+    }
+
+    /// Counts calls of programs elsewhere. A turn that holds many is ended: each call takes longer, the more are behind it.
+    fn count_elsewhere(&mut self, calls: usize) {
+        let all = {
+            let mut state = self.turn.lock();
+            state.calls_elsewhere += calls;
+            state.calls_elsewhere
+        };
+        if all >= MAX_CALLS_ELSEWHERE {
+            self.turn.stop();
+            let text = format!("This shell is no longer shared: it was used {all} times. `? /share` shares it again.");
+            self.events.push_back(ModelEvent::TextDelta(text));
+            self.events.push_back(ModelEvent::Stop { class: StopClass::End, provider_data: None });
         }
     }
 

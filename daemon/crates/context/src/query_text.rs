@@ -49,7 +49,8 @@ use super::{
 };
 
 /// Tag of the user's words.
-const QUESTION: &str = "question";
+/// The tag of the question itself.
+pub const QUESTION: &str = "question";
 
 /// Tags of lasting texts, which are the project's and the memory blocks: each holds until a later one replaces it.
 pub const LASTING_TAGS: [&str; 4] = ["project-notes", "project-identity", "project-skills", MEMORY_BLOCKS];

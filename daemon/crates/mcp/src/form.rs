@@ -7,6 +7,10 @@ use serde_json::{Map, Number, Value, json};
 const MAX_FIELDS: usize = 20;
 /// Longest label of a field, in columns.
 const LABEL_COLUMNS: usize = 200;
+/// Longest title of a field, in columns.
+const TITLE_COLUMNS: usize = 60;
+/// Longest value that stands there first, in bytes; a longer one is left out.
+const PROPOSED_MAX_BYTES: usize = 1_000;
 /// Longest name of a choice in a label, in columns.
 const CHOICE_COLUMNS: usize = 40;
 
@@ -93,14 +97,19 @@ impl FormField {
             Kind::Flag => "yes or no".to_owned(),
             Kind::List => format!("some of {choices}, with commas"),
         };
+        let title = one_line(&self.title, TITLE_COLUMNS);
         let optional = if self.is_required { "" } else { "optional" };
-        let parts: Vec<&str> =
-            [self.title.as_str(), &kind, optional].into_iter().filter(|part| !part.is_empty()).collect();
+        let parts: Vec<&str> = [title.as_str(), optional, &kind].into_iter().filter(|part| !part.is_empty()).collect();
         one_line(&parts.join(" · "), LABEL_COLUMNS)
     }
 
     /// The value that stands there first, as it would be typed.
     pub(crate) fn proposed(&self) -> String {
+        let text = self.default_text();
+        if text.len() <= PROPOSED_MAX_BYTES { text } else { String::new() }
+    }
+
+    fn default_text(&self) -> String {
         match &self.default {
             Value::String(text) => text.clone(),
             Value::Bool(flag) => if *flag { "yes" } else { "no" }.to_owned(),
@@ -143,8 +152,9 @@ impl FormField {
         if self.choices.is_empty() {
             return Ok(typed.to_owned());
         }
-        let is_meant = |(value, title): &&(String, String)| value == typed || title.eq_ignore_ascii_case(typed);
-        let found = self.choices.iter().find(is_meant).map(|(value, _)| value.clone());
+        let by_value = self.choices.iter().find(|(value, _)| value == typed);
+        let by_title = || self.choices.iter().find(|(_, title)| title.eq_ignore_ascii_case(typed));
+        let found = by_value.or_else(by_title).map(|(value, _)| value.clone());
         found.ok_or_else(|| format!("`{}` is none of the choices", one_line(typed, CHOICE_COLUMNS)))
     }
 }
@@ -228,6 +238,11 @@ mod tests {
             assert!(said.contains(reason) && !said.contains('\u{1b}'), "{said}");
         }
         assert_eq!(field(&json!({"type": "string"}), false).parse(""), Ok(None));
+        let crossed = json!({"enum": ["delete", "keep"], "enumNames": ["keep", "Keep"]});
+        assert_eq!(field(&crossed, true).parse("keep"), Ok(Some(json!("keep"))), "a value comes before a title");
+        let long = json!({"type": "string", "default": "x".repeat(2_000), "title": "t".repeat(500), "enum": ["a"]});
+        let long = field(&long, false);
+        assert!(long.proposed().is_empty() && long.label().ends_with(" · optional · one of a"), "{}", long.label());
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(crate) struct Handler {
 impl ClientHandler for Handler {
     fn get_info(&self) -> InitializeRequestParams {
         let client = Implementation::new("cohab", env!("CARGO_PKG_VERSION"));
-        let form = FormElicitationCapability::new().with_schema_validation(true);
+        let form = FormElicitationCapability::new();
         let asks = ElicitationCapability::new().with_form(form).with_url(UrlElicitationCapability::new());
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = Some(asks);
@@ -40,9 +40,9 @@ impl ClientHandler for Handler {
     async fn create_elicitation(
         &self,
         request: ElicitRequestParams,
-        _context: RequestContext<RoleClient>,
+        context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        Ok(self.questions.ask(request).await)
+        Ok(self.questions.ask(request, &context.ct).await)
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

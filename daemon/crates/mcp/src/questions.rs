@@ -1,20 +1,28 @@
 //! What a server asks the user in the middle of a call, as cards: only the user answers, and only for the call that caused it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{
+    Arc, Mutex, MutexGuard, PoisonError,
+    atomic::{AtomicUsize, Ordering},
+};
 
 use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver};
 use cohab_text::sanitize::sanitize;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::form::{FormField, ServerForm, content};
 
+/// Most cards of one call; a server that asks on is declined.
+const MAX_CARDS: usize = 40;
+/// Longest address of a server, in bytes.
+const ADDRESS_MAX_BYTES: usize = 1_000;
+/// Most lines of a message.
+const MESSAGE_MAX_LINES: usize = 12;
 /// So often a value is asked for that does not fit.
 const MAX_TRIES: usize = 3;
 /// Longest message of a server, in characters.
 const MESSAGE_MAX_CHARS: usize = 2_000;
-/// What the user does with an address of a server.
-const OPEN: &str = "open this address yourself, then say yes";
 
 /// A call whose user can be asked.
 #[derive(Clone)]
@@ -23,6 +31,9 @@ struct AskingCall {
     /// Who asks, in one line.
     by: String,
     approver: Arc<dyn Approver>,
+    /// Cancelled when the call is over.
+    over: CancellationToken,
+    cards: Arc<AtomicUsize>,
 }
 
 /// The calls of one connection whose users can be asked.
@@ -33,8 +44,8 @@ pub(crate) struct Questions(Arc<Mutex<QuestionsState>>);
 struct QuestionsState {
     made: u64,
     calls: Vec<AskingCall>,
-    /// Number of questions that are not answered.
-    open: usize,
+    /// A question is not answered yet.
+    is_open: bool,
 }
 
 /// A call that is on; its user is not asked any more once it is dropped.
@@ -45,16 +56,18 @@ pub(crate) struct OpenCall {
 
 impl Drop for OpenCall {
     fn drop(&mut self) {
-        self.questions.lock().calls.retain(|call| call.id != self.id);
+        let mut state = self.questions.lock();
+        state.calls.iter().filter(|call| call.id == self.id).for_each(|call| call.over.cancel());
+        state.calls.retain(|call| call.id != self.id);
     }
 }
 
-/// Counts a question as open until it is dropped.
+/// A question that is open until it is dropped.
 struct OpenQuestion<'a>(&'a Questions);
 
 impl Drop for OpenQuestion<'_> {
     fn drop(&mut self) {
-        self.0.lock().open -= 1;
+        self.0.lock().is_open = false;
     }
 }
 
@@ -68,49 +81,73 @@ impl Questions {
         let mut state = self.lock();
         state.made += 1;
         let id = state.made;
-        state.calls.push(AskingCall { id, by, approver });
+        let (over, cards) = (CancellationToken::new(), Arc::default());
+        state.calls.push(AskingCall { id, by, approver, over, cards });
         drop(state);
         OpenCall { questions: self.clone(), id }
     }
 
     /// Whether a user is being asked.
     pub(crate) fn is_open(&self) -> bool {
-        self.lock().open > 0
+        self.lock().is_open
     }
 
-    /// Asks the user. Declined where no call is on, or several: then it is not known whose question it is.
-    pub(crate) async fn ask(&self, request: ElicitRequestParams) -> ElicitResult {
+    /// Asks the user, until the call is over or the server withdraws. Declined where no call is on, or several: then it is not known
+    /// whose question it is. Declined, too, while another question is open.
+    pub(crate) async fn ask(&self, request: ElicitRequestParams, withdrawn: &CancellationToken) -> ElicitResult {
         let call = {
             let mut state = self.lock();
             let [call] = state.calls.as_slice() else { return ElicitResult::new(ElicitationAction::Decline) };
             let call = call.clone();
-            state.open += 1;
+            if std::mem::replace(&mut state.is_open, true) {
+                return ElicitResult::new(ElicitationAction::Decline);
+            }
             call
         };
         let _open = OpenQuestion(self);
+        tokio::select! {
+            biased;
+            () = call.over.cancelled() => ElicitResult::new(ElicitationAction::Cancel),
+            () = withdrawn.cancelled() => ElicitResult::new(ElicitationAction::Cancel),
+            result = call.answer(request) => result,
+        }
+    }
+}
+
+impl AskingCall {
+    async fn answer(&self, request: ElicitRequestParams) -> ElicitResult {
         match request {
             ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
                 let schema = serde_json::to_value(requested_schema).unwrap_or_default();
                 match ServerForm::read(&schema) {
-                    Ok(form) => call.fill(&shown(&message), &form).await,
+                    Ok(form) => self.fill(&shown(&message), &form).await,
                     Err(reason) => {
-                        tracing::info!(server = call.by, reason, "a form of a server is not shown");
+                        tracing::info!(server = self.by, reason, "a form of a server is not shown");
                         ElicitResult::new(ElicitationAction::Decline)
                     }
                 }
             }
             ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
-                let message = format!("{}\n{}", shown(&message), shown(&url));
-                result(call.confirm(message, OPEN).await.map(|()| None))
+                // One that is shown otherwise than it is written would lead elsewhere.
+                let is_plain = ["https://", "http://"].iter().any(|scheme| url.starts_with(scheme))
+                    && url.len() <= ADDRESS_MAX_BYTES
+                    && url.bytes().all(|byte| byte.is_ascii_graphic());
+                if !is_plain {
+                    return ElicitResult::new(ElicitationAction::Decline);
+                }
+                let label = format!("that you open {url} yourself, then say yes");
+                result(self.confirm(shown(&message), &label).await.map(|()| None))
             }
             _ => ElicitResult::new(ElicitationAction::Decline),
         }
     }
 }
 
-/// A text of the server, harmless and not long.
+/// A text of the server, harmless and not long, without empty lines.
 fn shown(text: &str) -> String {
-    sanitize(&text.chars().take(MESSAGE_MAX_CHARS).collect::<String>())
+    let text = sanitize(&text.chars().take(MESSAGE_MAX_CHARS).collect::<String>());
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).take(MESSAGE_MAX_LINES).collect();
+    lines.join("\n")
 }
 
 fn result(answered: Result<Option<Value>, ElicitationAction>) -> ElicitResult {
@@ -122,6 +159,14 @@ fn result(answered: Result<Option<Value>, ElicitationAction>) -> ElicitResult {
 }
 
 impl AskingCall {
+    /// Asks the user; no more once this call had so many cards.
+    async fn card(&self, question: ApprovalQuestion) -> ApprovalAnswer {
+        if self.cards.fetch_add(1, Ordering::Relaxed) >= MAX_CARDS {
+            return ApprovalAnswer::Refused { reason: "it asked too often".to_owned() };
+        }
+        self.approver.ask(question).await
+    }
+
     async fn fill(&self, message: &str, form: &ServerForm) -> ElicitResult {
         if form.fields.is_empty() {
             let agreed = self.confirm(message.to_owned(), "yes agrees, no declines").await;
@@ -131,9 +176,9 @@ impl AskingCall {
         for (at, field) in form.fields.iter().enumerate() {
             let place = match form.fields.len() {
                 1 => String::new(),
-                count => format!(" ({} of {count})", at + 1),
+                count => format!("{} of {count}: ", at + 1),
             };
-            match self.value(format!("{message}{place}"), field).await {
+            match self.value(message, &place, field).await {
                 Ok(Some(value)) => values.push((field.name().to_owned(), value)),
                 Ok(None) => {}
                 Err(action) => return ElicitResult::new(action),
@@ -143,17 +188,16 @@ impl AskingCall {
     }
 
     /// Asks for a value until it fits.
-    async fn value(&self, message: String, field: &FormField) -> Result<Option<Value>, ElicitationAction> {
+    async fn value(&self, message: &str, place: &str, field: &FormField) -> Result<Option<Value>, ElicitationAction> {
         let (mut proposed, mut reasons) = (field.proposed(), Vec::new());
         for _ in 0..MAX_TRIES {
             let subject = ApprovalSubject::Input {
                 by: self.by.clone(),
-                message: message.clone(),
-                label: field.label(),
+                message: message.to_owned(),
+                label: format!("{place}{}", field.label()),
                 value: Some(proposed.clone()),
             };
-            let typed = match self.approver.ask(ApprovalQuestion { reasons, ..ApprovalQuestion::about(subject) }).await
-            {
+            let typed = match self.card(ApprovalQuestion { reasons, ..ApprovalQuestion::about(subject) }).await {
                 ApprovalAnswer::Approved { .. } => proposed.clone(),
                 ApprovalAnswer::Edited { command, .. } => command,
                 ApprovalAnswer::Refused { .. } => return Err(ElicitationAction::Decline),
@@ -169,7 +213,7 @@ impl AskingCall {
 
     async fn confirm(&self, message: String, label: &str) -> Result<(), ElicitationAction> {
         let subject = ApprovalSubject::Input { by: self.by.clone(), message, label: label.to_owned(), value: None };
-        match self.approver.ask(ApprovalQuestion::about(subject)).await {
+        match self.card(ApprovalQuestion::about(subject)).await {
             ApprovalAnswer::Approved { .. } => Ok(()),
             ApprovalAnswer::Edited { .. } | ApprovalAnswer::Refused { .. } => Err(ElicitationAction::Decline),
             ApprovalAnswer::CancelTurn => Err(ElicitationAction::Cancel),

@@ -22,7 +22,7 @@ async fn asked(request: ElicitRequestParams, answers: &[ApprovalAnswer]) -> (Eli
     let person = Person::answering(answers);
     let questions = Questions::default();
     let _call = questions.begin("MCP server notes".into(), Arc::clone(&person) as _);
-    let result = questions.ask(request).await;
+    let result = questions.ask(request, &CancellationToken::new()).await;
     assert!(!questions.is_open());
     let asked = std::mem::take(&mut *person.asked.lock().expect("free"));
     (result, asked)
@@ -35,8 +35,8 @@ async fn each_field_is_a_question_and_a_yes_sends_what_stands_there() {
     assert_eq!((result.action, result.content), (ElicitationAction::Accept, Some(json!({"age": 30, "name": "Ann"}))));
     let ApprovalSubject::Input { by, message, label, value } = &questions[0].subject else { panic!("no input") };
     assert_eq!((by.as_str(), value.as_deref()), ("MCP server notes", Some("30")));
-    assert!(message.ends_with("are you? (1 of 2)") && !message.contains('\u{1b}'), "{message}");
-    assert_eq!(label, "age · a whole number · optional");
+    assert!(message.ends_with("are you?") && !message.contains('\u{1b}'), "{message}");
+    assert_eq!(label, "1 of 2: age · optional · a whole number");
 }
 
 #[tokio::test]
@@ -65,8 +65,15 @@ async fn an_address_and_a_form_without_fields_are_yes_or_no() {
     let request = json!({"mode": "url", "message": "Sign here", "url": "https://example.org/x", "elicitationId": "1"});
     let (result, questions) = asked(serde_json::from_value(request).expect("a request"), &[yes()]).await;
     assert_eq!((result.action, result.content), (ElicitationAction::Accept, None));
-    let ApprovalSubject::Input { message, value: None, .. } = &questions[0].subject else { panic!("no input") };
-    assert_eq!(message, "Sign here\nhttps://example.org/x");
+    let ApprovalSubject::Input { message, label, value: None, .. } = &questions[0].subject else { panic!("no input") };
+    assert_eq!(message, "Sign here");
+    assert_eq!(label, "that you open https://example.org/x yourself, then say yes");
+    let long = format!("https://a.example/{}", "x".repeat(2_000));
+    for url in ["file:///etc/passwd", "https://a.example/\u{202e}x", &long] {
+        let request = json!({"mode": "url", "message": "m", "url": url, "elicitationId": "1"});
+        let (result, _) = asked(serde_json::from_value(request).expect("a request"), &[]).await;
+        assert_eq!(result.action, ElicitationAction::Decline, "{url}");
+    }
     let (result, _) = asked(form(&json!({}), &[]), &[yes()]).await;
     assert_eq!(result.content, Some(json!({})));
 }
@@ -75,11 +82,59 @@ async fn an_address_and_a_form_without_fields_are_yes_or_no() {
 async fn a_question_of_no_call_or_of_one_of_several_is_declined() {
     let questions = Questions::default();
     let request = || form(&json!({}), &[]);
-    assert_eq!(questions.ask(request()).await.action, ElicitationAction::Decline);
+    assert_eq!(questions.ask(request(), &CancellationToken::new()).await.action, ElicitationAction::Decline);
     let person = Person::answering(&[yes()]);
     let first = questions.begin("a".into(), Arc::clone(&person) as _);
     let _second = questions.begin("b".into(), Arc::clone(&person) as _);
-    assert_eq!(questions.ask(request()).await.action, ElicitationAction::Decline);
+    assert_eq!(questions.ask(request(), &CancellationToken::new()).await.action, ElicitationAction::Decline);
     drop(first);
-    assert_eq!(questions.ask(request()).await.action, ElicitationAction::Accept);
+    assert_eq!(questions.ask(request(), &CancellationToken::new()).await.action, ElicitationAction::Accept);
+}
+
+/// A user who never answers.
+struct Silent(tokio::sync::Notify);
+
+#[async_trait::async_trait]
+impl Approver for Silent {
+    async fn ask(&self, _: ApprovalQuestion) -> ApprovalAnswer {
+        self.0.notify_one();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_question_ends_with_its_call_and_is_the_only_one() {
+    let questions = Questions::default();
+    let silent = Arc::new(Silent(tokio::sync::Notify::new()));
+    let asking = |withdrawn: CancellationToken| {
+        let questions = questions.clone();
+        tokio::spawn(async move { questions.ask(form(&json!({}), &[]), &withdrawn).await.action })
+    };
+    let call = questions.begin("a".into(), Arc::clone(&silent) as _);
+    let first = asking(CancellationToken::new());
+    silent.0.notified().await;
+    let second = asking(CancellationToken::new()).await.expect("it ends");
+    assert_eq!((second, questions.is_open()), (ElicitationAction::Decline, true));
+    drop(call);
+    assert_eq!(first.await.expect("it ends"), ElicitationAction::Cancel);
+    // One that the server withdraws.
+    let _call = questions.begin("a".into(), Arc::clone(&silent) as _);
+    let withdrawn = CancellationToken::new();
+    let first = asking(withdrawn.clone());
+    silent.0.notified().await;
+    withdrawn.cancel();
+    assert_eq!(first.await.expect("it ends"), ElicitationAction::Cancel);
+}
+
+#[tokio::test]
+async fn a_call_has_so_many_cards_and_no_more() {
+    let questions = Questions::default();
+    let person = Person::answering(&vec![yes(); MAX_CARDS]);
+    let _call = questions.begin("a".into(), Arc::clone(&person) as _);
+    for _ in 0..MAX_CARDS {
+        let result = questions.ask(form(&json!({}), &[]), &CancellationToken::new()).await;
+        assert_eq!(result.action, ElicitationAction::Accept);
+    }
+    let result = questions.ask(form(&json!({}), &[]), &CancellationToken::new()).await;
+    assert_eq!(result.action, ElicitationAction::Decline);
 }

@@ -316,6 +316,7 @@ async fn a_server_asks_the_user_of_the_call_in_its_middle() {
     let output = run(&named(&later, "mcp_call"), &json!({"server": "fake", "tool": "ask"})).await.unwrap();
     assert!(output.content.contains(r#""content":{"colour":"green","name":"shop"}"#), "{}", output.content);
     let asked = person.asked.lock().unwrap();
-    let ApprovalSubject::Input { by, message, .. } = &asked[0].subject else { panic!("no input") };
-    assert_eq!((by.as_str(), message.as_str()), ("MCP server fake", "Where does the note go? (1 of 2)"));
+    let ApprovalSubject::Input { by, message, label, .. } = &asked[0].subject else { panic!("no input") };
+    assert_eq!((by.as_str(), message.as_str()), ("MCP server fake", "Where does the note go?"));
+    assert_eq!(label, "1 of 2: colour · optional · one of red, green");
 }

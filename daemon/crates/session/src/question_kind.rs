@@ -1,4 +1,5 @@
-//! Kinds of questions: a plain one, a goal with a check, a debate, a shell to be shared, one that calls a skill or command by its name, one for another agent.
+//! Kinds of questions: a plain one, a goal with a check, a debate, a shell to be shared, one that calls a skill or command by its name, one
+//! for another agent.
 
 use std::sync::Arc;
 

@@ -15,10 +15,10 @@ use cohab_agent::{
 };
 use cohab_context::{
     query::{ATTACHED, INSTRUCTIONS, PROJECT_INSTRUCTIONS},
-    query_text,
+    query_text::{self, QUESTION},
     workspace::Surroundings,
 };
-use cohab_model_api::Message;
+use cohab_model_api::{AssistantMessage, Message};
 use cohab_protocol::{
     DaemonMessage, MAX_QUERY_BYTES, NoticeKind, ResumeTurn, TurnEnded, TurnId, Usage, UserQuery, WireError,
     WireErrorKind,
@@ -45,6 +45,8 @@ use super::{
     turn_recovery,
 };
 
+/// What a model reads of a turn in which the shell was shared.
+const WAS_SHARED: &str = "(The shell was shared with programs elsewhere. The record of steps has what they did.)";
 /// Said of a skill that the built-in assistant cannot follow.
 const NEEDS_MODEL: &str = "Skills and custom commands need a language model; `cohab setup` adds one.";
 
@@ -222,11 +224,12 @@ async fn answer(
     let result = run_turn(&agent, &mut state, sink.as_ref(), cancel, is_share.then_some(session)).await;
     recorder.end(&result, &state.usage(), memory.consents.taint().trust_tenths());
     let usage = convert::usage(state.usage(), state.is_cost_partial());
-    memory.keep(state.into_messages());
+    memory.keep(kept(state, is_share));
     (result, usage)
 }
 
-/// Runs the turn, with the files that its question names. That of a shared shell is cancelled when the shell is gone: no program elsewhere may go on where its user does not see it.
+/// Runs the turn, with the files that its question names. That of a shared shell is cancelled when the shell is gone: no program elsewhere
+/// may go on where its user does not see it.
 async fn run_turn(
     agent: &Agent,
     state: &mut TurnState,
@@ -248,6 +251,21 @@ async fn run_turn(
         result = agent.run_turn(state, sink, cancel) => result,
         never = gone => match never {},
     }
+}
+
+/// What the conversation keeps of a turn: all of it, but of a shell that was shared only that it was.
+fn kept(state: TurnState, is_share: bool) -> Vec<Message> {
+    let mut messages = state.into_messages();
+    let is_question = |message: &Message| match message {
+        Message::User { text } => query_text::inside(text, QUESTION).is_some(),
+        Message::Assistant(_) | Message::ToolResults(_) => false,
+    };
+    if let Some(at) = messages.iter().rposition(is_question).filter(|_| is_share) {
+        messages.truncate(at + 1);
+        messages
+            .push(Message::Assistant(AssistantMessage { text: WAS_SHARED.to_owned(), ..AssistantMessage::default() }));
+    }
+    messages
 }
 
 /// Tells the session what happens, and keeps it.

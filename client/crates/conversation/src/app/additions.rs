@@ -22,6 +22,9 @@ impl App {
         let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over() && !words.is_empty()) else {
             return self.queue_question(Asked::plain(words), effects);
         };
+        if turn.is_shared() {
+            return self.queue_question(Asked::plain(words), effects);
+        }
         let decision = if turn.is_private { LineDecision::Unrecorded } else { LineDecision::Assistant };
         let is_kept = self.keep_addition(words, effects);
         self.answer_line(if is_kept { "added: " } else { "not added (too many wait): " }, words);

@@ -32,7 +32,7 @@ impl App {
     /// When the turn is to go behind the prompt, if nothing else happens.
     pub(super) fn background_due(&self) -> Option<Instant> {
         let turn = self.activity.turn().filter(|turn| !turn.is_over())?;
-        let may_leave = (self.background.keys_wait || turn.is_shared())
+        let may_leave = (self.background.keys_wait || turn.waits_for_programs())
             && self.background.place == Presence::Here
             && self.surface == Surface::Ours
             && turn.question.is_none()
@@ -42,7 +42,7 @@ impl App {
                 | CommandState::CheckingGitSettings { .. }
                 | CommandState::Running(_) => false,
             });
-        let is_text_coming = turn.waiting == Waiting::Nothing && !turn.is_shared();
+        let is_text_coming = turn.waiting == Waiting::Nothing && !turn.waits_for_programs();
         let patience = if is_text_coming { STALL } else { GRACE };
         may_leave.then(|| turn.progress.quiet_since() + patience)
     }
@@ -143,7 +143,9 @@ impl App {
     /// A question entered while another one is answered. An empty one only brings the assistant back.
     pub(super) fn queue_question(&mut self, asked: Asked, effects: &mut Vec<Effect>) {
         let is_private = asked.is_private();
-        if !is_private && (self.take_pause_command(&asked.text, effects) || self.take_unshare(&asked.text, effects)) {
+        if self.take_unshare(&asked.text, is_private, effects)
+            || !is_private && self.take_pause_command(&asked.text, effects)
+        {
             return;
         }
         if !asked.text.is_empty() {

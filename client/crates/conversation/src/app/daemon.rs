@@ -168,6 +168,8 @@ impl App {
         if let Some(countdown) = Countdown::of(notice, now).filter(|_| self.options.output_style == OutputStyle::Rich) {
             turn.waiting = Waiting::Retry(countdown);
         } else {
+            // That a program is there is worth the terminal: nothing else would show it soon.
+            self.background.has_text |= turn.is_shared();
             self.flush_text();
             self.screen.above.extend(status::notice(notice, self.width(), self.options.output_style));
         }

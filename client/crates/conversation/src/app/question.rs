@@ -8,7 +8,7 @@ use cohab_protocol::{
 use cohab_term::keys::Input;
 use cohab_text::sanitize::sanitize;
 
-use super::{App, Surface};
+use super::{App, Surface, state::turn::Turn};
 use crate::{
     approval::{KeyOutcome, OpenQuestion},
     background_task::TaskResult,
@@ -59,7 +59,8 @@ impl App {
         if is_ours {
             question.offer_only_yes_and_no();
         }
-        if self.background.keys_wait {
+        // The user of a shared shell types on, and cannot know when a program asks.
+        if self.background.keys_wait || self.activity.turn().is_some_and(Turn::is_shared) {
             question.wait_for_attention();
         }
         if let Some(turn) = self.activity.turn_mut() {

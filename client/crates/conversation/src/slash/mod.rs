@@ -101,7 +101,7 @@ pub(crate) const COMMANDS: [SlashCommand; 29] = [
     command("debate", "QUESTION", "let several models debate a question", CommandKind::Debate),
     command("goal", "WHAT :: COMMAND", "go on until a command succeeds", CommandKind::Goal),
     command("share", "[NAME]", "let agents elsewhere use this shell", CommandKind::Share),
-    command("unshare", "", "share this shell no longer", CommandKind::Unshare),
+    command("unshare", "", "stop sharing this shell", CommandKind::Unshare),
     command("compact", "", "shorten the conversation", CommandKind::Compact),
     command("sessions", "[WORDS]", "list or search conversations", CommandKind::Sessions),
     command("remember", "TEXT", "remember a fact", CommandKind::Remember),

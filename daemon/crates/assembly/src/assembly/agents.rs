@@ -55,7 +55,7 @@ impl Assembly {
                 let environment = session.environment().into_iter().chain(session.variables()).collect();
                 self.found(name, environment).await?
             }
-            QuestionKind::Share { name } => (known::host(), self.host_launch(name, session)?),
+            QuestionKind::Share { name } => (known::host(), self.host_launch(name, session, parts.memory.is_private)?),
             _ => return Ok(None),
         };
         // What it reads by its own means is not seen here. A new conversation begins without taint, so this comes later.
@@ -78,9 +78,12 @@ impl Assembly {
     }
 
     /// What shares the shell: a part of cohab's own program.
-    fn host_launch(&self, name: &str, session: &Session) -> Result<Launch, TurnError> {
+    fn host_launch(&self, name: &str, session: &Session, is_private: bool) -> Result<Launch, TurnError> {
         let settings =
             |message: &str, hint: &str| TurnError::Settings { message: message.into(), hint: Some(hint.into()) };
+        if is_private {
+            return Err(settings("a private question shares no shell", "ask `? /share`"));
+        }
         let Some(shell) = session.live_shell() else {
             return Err(settings("there is no shell to share", "type `? /share` at the prompt of a shell with cohab"));
         };

@@ -38,8 +38,10 @@ use cohab_runtime::{
     recording::{RecordingRunner, TurnRecorder},
 };
 use cohab_session::{
-    Assembler, Introduction, KnownAgent, QuestionKind, RanCommand, Recollection, TurnParts, approver::SessionApprover,
-    session::Session, shell::fallback::LiveOrIsolated,
+    Assembler, Introduction, KnownAgent, QuestionKind, RanCommand, Recollection, TurnParts,
+    approver::SessionApprover,
+    session::Session,
+    shell::{fallback::LiveOrIsolated, live::LiveRunner},
 };
 use cohab_shell_state::shell::Shell;
 use cohab_store::spool::Spool;
@@ -306,6 +308,7 @@ fn fit(settings: &mut TurnSettings, parts: &TurnParts) {
     if parts.kind.is_share() {
         // It lasts until the user ends it, however much is called.
         settings.limits.model_calls = 0;
+        settings.guards.budget.time_per_turn = Duration::ZERO;
     }
 }
 
@@ -313,6 +316,11 @@ impl Assembly {
     /// What runs the commands of a turn.
     fn commands(&self, parts: &TurnParts, settings: &TurnSettings, approver: &Arc<dyn Approver>) -> Commands {
         let (session, recorder) = (Arc::clone(&parts.session), &parts.recorder);
+        if parts.kind.is_share() {
+            // In the user's sight or not at all.
+            let runner = Arc::new(LiveRunner::new(session, parts.turn_id));
+            return Commands { runner, unconfined: None, reach: None };
+        }
         if session.live_shell().is_some() {
             let (isolated, home) = (self.fallback_shell(settings), self.parts.home.clone());
             let runner = LiveOrIsolated::new(session, parts.turn_id, isolated, Arc::clone(approver), home);

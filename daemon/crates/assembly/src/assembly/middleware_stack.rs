@@ -174,10 +174,13 @@ impl MiddlewareStack<'_> {
             ports.additions = Some(self.additions());
             let session = Arc::clone(session);
             stack.change(Arc::new(UserActivity(Box::new(move || session.take_unreported()))));
-            stack.change_and_observe(Arc::new(SelfCorrection::new(
-                self.resolved.settings.guards.stalled_steps,
-                Arc::clone(&self.approver),
-            )));
+            // Programs elsewhere look as often as they like.
+            if !self.parts.kind.is_share() {
+                stack.change_and_observe(Arc::new(SelfCorrection::new(
+                    self.resolved.settings.guards.stalled_steps,
+                    Arc::clone(&self.approver),
+                )));
+            }
             stack.change(Arc::new(LastAnswer::default()));
         }
         if let Some(hooks) = &self.hooks {

@@ -135,13 +135,17 @@ impl Audit {
             ApprovalAnswer::Approved { lasts: Lasts::Once, .. } => (Answer::Once, String::new()),
             ApprovalAnswer::Approved { lasts: Lasts::Session, .. } => (Answer::Session, String::new()),
             ApprovalAnswer::Approved { lasts: Lasts::Rule, .. } => (Answer::Always, String::new()),
+            // What a program got stays between the user and it.
+            ApprovalAnswer::Edited { .. } if matches!(question.subject, ApprovalSubject::Input { .. }) => {
+                (Answer::Edited, String::new())
+            }
             ApprovalAnswer::Edited { command, .. } => (Answer::Edited, text(command)),
             ApprovalAnswer::Refused { reason } => (Answer::No, text(reason)),
             ApprovalAnswer::CancelTurn => (Answer::No, "the user ended the turn".to_owned()),
         };
         let agreed = match (&question.subject, answer) {
             (ApprovalSubject::Effect { effect, .. }, ApprovalAnswer::Approved { .. }) => Some(effect.clone()),
-            (_, ApprovalAnswer::Edited { command, .. }) => {
+            (ApprovalSubject::Effect { .. }, ApprovalAnswer::Edited { command, .. }) => {
                 Some(Effect::RunCommand { command: command.as_str().into() })
             }
             _ => None,

@@ -294,7 +294,11 @@ impl TurnRecorder {
     }
 
     fn asked(&self, question: &ApprovalQuestion, answer: &ApprovalAnswer) {
-        let (decision, note) = decision(answer);
+        let (decision, mut note) = decision(answer);
+        if matches!(question.subject, ApprovalSubject::Input { .. }) && decision == Approval::Edited {
+            // What a program got stays between the user and it.
+            note.clear();
+        }
         if let Some(open) = self.state().current() {
             open.was_asked = true;
             open.call.approval = decision;

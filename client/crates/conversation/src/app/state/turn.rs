@@ -88,6 +88,8 @@ struct Steps {
     ran_ms: Option<u64>,
     /// The user suspended that command.
     is_suspended: bool,
+    /// One of them shared the shell.
+    shares_shell: bool,
 }
 
 #[derive(Debug)]
@@ -184,8 +186,13 @@ impl Turn {
         has_changed
     }
 
-    /// Whether it waits for programs that this shell is shared with.
+    /// Whether the shell is shared by it.
     pub(crate) fn is_shared(&self) -> bool {
+        self.steps.shares_shell
+    }
+
+    /// Whether it waits for programs that the shell is shared with.
+    pub(crate) fn waits_for_programs(&self) -> bool {
         matches!(self.steps.open.last(), Some((_, StepActivity::Shared)))
     }
 
@@ -330,6 +337,7 @@ impl Turn {
 
     pub(crate) fn step_started(&mut self, step: u32, activity: StepActivity) {
         self.waiting = Waiting::Step(activity.clone());
+        self.steps.shares_shell |= activity == StepActivity::Shared;
         (self.steps.ran_ms, self.steps.is_suspended) = (None, false);
         self.steps.open.push((step, activity));
     }

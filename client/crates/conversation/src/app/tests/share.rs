@@ -38,7 +38,7 @@ fn unshare_and_control_c_end_it() {
         "{effects:?}"
     );
     bench.live(LiveEvent::AnswerReady);
-    assert!(bench.shown().contains("This shell is shared no longer.\n"));
+    assert!(bench.shown().contains("This shell is no longer shared.\n"));
     let bench = shared();
     assert!(bench.app.takes_stop_key(UntouchedPrompt::Stands));
 }
@@ -49,7 +49,7 @@ fn other_questions_are_not_asked() {
     assert_eq!(bench.enter("? why"), [Effect::DecideLine(LineDecision::Assistant)]);
     bench.live(LiveEvent::AnswerReady);
     let shown = bench.shown();
-    assert!(shown.starts_with("not asked, ? /unshare first: why\n") && !shown.contains("continuing"), "{shown}");
+    assert!(shown.starts_with("not asked; end it by ? /unshare: why\n") && !shown.contains("continuing"), "{shown}");
     bench.pass(200);
     assert_eq!(bench.event(Event::Deadline), [Effect::EndAnswer], "the prompt comes back");
 }
@@ -60,4 +60,21 @@ fn a_shell_that_is_not_shared_says_so() {
     bench.enter("? /unshare");
     bench.live(LiveEvent::AnswerReady);
     assert!(bench.shown().contains("This shell is not shared.\n"));
+}
+
+#[test]
+fn it_can_be_ended_while_a_program_uses_the_shell_and_says_who_comes() {
+    let mut bench = shared();
+    let text = "`claude-code` uses this shell.".to_owned();
+    let notice = cohab_protocol::Notice { turn_id: Some(TURN), kind: cohab_protocol::NoticeKind::Info, text };
+    assert_eq!(bench.daemon(DaemonMessage::Notice(notice)), [Effect::ComeBack]);
+    let activity = StepActivity::ToolCall { tool: "bash".into(), argument: "ls".into() };
+    bench.daemon(DaemonMessage::StepStarted(StepStarted { turn_id: TURN, step: 1, activity }));
+    assert!(bench.app.takes_stop_key(UntouchedPrompt::Stands));
+    bench.enter("?! why");
+    let effects = bench.enter("? /unshare");
+    assert!(
+        effects.iter().any(|effect| matches!(effect, Effect::Send(ClientMessage::CancelTurn { .. }))),
+        "{effects:?}"
+    );
 }

@@ -100,6 +100,9 @@ fn read_line() -> Option<String> {
 impl Approver for Console {
     async fn ask(&self, question: ApprovalQuestion) -> ApprovalAnswer {
         let refused = |reason: &str| ApprovalAnswer::Refused { reason: reason.to_owned() };
+        if matches!(question.subject, ApprovalSubject::Input { .. }) {
+            return refused("a flow sends programs no answers");
+        }
         let _turn = self.turn.lock().await;
         let (wanted, prompt) = match question.is_dangerous {
             true => ("yes", "Dangerous. Type yes to run it: "),

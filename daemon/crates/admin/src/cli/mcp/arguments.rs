@@ -38,7 +38,7 @@ pub enum McpCommand {
     Deny(RuleArgs),
     /// Remove a server
     Rm(NameArgs),
-    /// Be an MCP server for an agent elsewhere, whose commands run in a shell that you share
+    /// Serve a shell that you share to an agent elsewhere
     #[command(
         after_help = "An agent starts it; you share a shell with `? /share` at its prompt. Each call is judged and shown as a command of \
             cohab's own. To connect an agent, for example:\n\n\
