@@ -155,7 +155,7 @@ impl FormField {
         let by_value = self.choices.iter().find(|(value, _)| value == typed);
         let by_title = || self.choices.iter().find(|(_, title)| title.eq_ignore_ascii_case(typed));
         let found = by_value.or_else(by_title).map(|(value, _)| value.clone());
-        found.ok_or_else(|| format!("`{}` is none of the choices", one_line(typed, CHOICE_COLUMNS)))
+        found.ok_or_else(|| format!("`{}` is not one of the choices", one_line(typed, CHOICE_COLUMNS)))
     }
 }
 
@@ -231,7 +231,7 @@ mod tests {
             (json!({"type": "integer"}), "1.5", "that is no whole number"),
             (json!({"type": "number"}), "NaN", "that is no number"),
             (json!({"type": "boolean"}), "maybe", "that is neither yes nor no"),
-            (json!({"type": "string", "enum": ["a"]}), "b\u{1b}[2J", "is none of the choices"),
+            (json!({"type": "string", "enum": ["a"]}), "b\u{1b}[2J", "is not one of the choices"),
             (json!({"type": "string"}), "  ", "a value is needed"),
         ] {
             let said = field(&of, true).parse(typed).expect_err(typed);

@@ -1,4 +1,4 @@
-//! What a server asks the user in the middle of a call, as cards: only the user answers, and only for the call that caused it.
+//! Cards on which a server asks the user in the middle of a call: only the user answers, and only for the call that caused it.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
