@@ -77,9 +77,10 @@ fn an_agent_elsewhere_works_in_a_shell_whose_user_types_on() {
         let mark = shell.submit("? /unshare");
         shell.wait_text("no longer shared.");
         shell.wait_next_prompt(mark);
+        // The prompt does not wait for the daemon.
+        eventually("it is shared no longer", || home.run(&["mcp", "shared"]).stdout.starts_with("No shell is shared."));
         let (text, is_error) = agent.call("cwd", &json!({}));
         assert!(is_error && text.contains("? /share"), "{name}: {text}");
-        assert!(home.run(&["mcp", "shared"]).stdout.starts_with("No shell is shared."), "{name}");
         let trace = home.run(&["trace"]).stdout;
         assert!(trace.contains("cd sub && export FOO=bar"), "{name}: {trace}");
     });

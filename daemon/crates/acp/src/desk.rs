@@ -23,6 +23,7 @@ use crate::{
     own_calls::is_ours,
     peer::Peer,
     permission,
+    shares::NONE_SHARED,
     shown_files::ShownFiles,
     wire::{
         self, CreateTerminal, OfTerminal, PermissionRequest, ReadFile, ToolCallFields, ToolKind, ToolStatus, Update,
@@ -106,7 +107,7 @@ impl Desk {
         self.lock().is_open = false;
         for ask in inbox.withdraw_all() {
             self.drop_call(&ask.call_id);
-            refuse(ask.reply, NO_TURN, true, send);
+            refuse(ask.reply, self.closed(), true, send);
         }
     }
 
@@ -263,6 +264,11 @@ impl Desk {
         Ok(None)
     }
 
+    /// Why nothing is taken.
+    fn closed(&self) -> &'static str {
+        if self.agent.is_host { NONE_SHARED } else { NO_TURN }
+    }
+
     /// Queues a call.
     ///
     /// # Errors
@@ -271,7 +277,7 @@ impl Desk {
         // Held until it is queued: no call may come behind the end of the prompt.
         let mut state = self.lock();
         if !state.is_open {
-            return Err((Box::new(ask), NO_TURN));
+            return Err((Box::new(ask), self.closed()));
         }
         let call_id = ask.call_id.clone();
         peer.inbox().push(AgentEvent::Ask(Box::new(ask))).map_err(|ask| (ask, "too many requests wait"))?;

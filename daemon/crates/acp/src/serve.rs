@@ -16,13 +16,10 @@ use serde_json::{Value, json};
 use crate::{
     lines::{LINE_MAX_BYTES, read_line},
     mcp::{self, OfferedShell, Reaction},
-    shares::{SharedShell, Shares},
+    shares::{NONE_SHARED, SharedShell, Shares},
     wire,
 };
 
-/// The reason for a call while no shell is shared.
-const NONE_SHARED: &str =
-    "No shell is shared. The user shares one by typing `? /share` at its prompt in cohab; call again then.";
 /// The reason for a call whose shell is no longer shared.
 const ENDED: &str =
     "The shell is no longer shared; whether the command ran is not known. The user shares one with `? /share`.";

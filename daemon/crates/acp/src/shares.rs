@@ -10,6 +10,9 @@ use cohab_protocol::{Paths, socket::secure_directory};
 use cohab_system::files::{self, Expected, FileError};
 use serde::{Deserialize, Serialize};
 
+/// The reason for a call while no shell is shared.
+pub(crate) const NONE_SHARED: &str =
+    "No shell is shared. The user shares one by typing `? /share` at its prompt in cohab; call again then.";
 /// Longest name of a shared shell.
 const NAME_MAX_CHARS: usize = 40;
 /// The name of a shell whose folder has none.
