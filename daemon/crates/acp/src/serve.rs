@@ -120,11 +120,10 @@ impl Serving<'_> {
 
     /// The connection to the shell that is shared now.
     fn connected(&mut self) -> Result<&mut Line, String> {
-        let shells = self.shares.list();
-        let is_current = |line: &Line| shells.contains(&line.shell) && lock(&line.calls).is_some();
+        let is_current = |line: &Line| self.shares.has(&line.shell) && lock(&line.calls).is_some();
         if !self.line.as_ref().is_some_and(is_current) {
             self.line = None;
-            let shell = chosen(shells, self.wanted)?;
+            let shell = chosen(self.shares.list(), self.wanted)?;
             let line = Line::open(shell, &self.client, &self.output);
             self.line = Some(line.map_err(|error| format!("the shell cannot be reached: {error}"))?);
         }

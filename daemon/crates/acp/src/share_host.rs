@@ -85,8 +85,8 @@ pub fn run(host: &HostArgs, input: impl BufRead, output: &mut impl Write) -> io:
 /// What the user reads.
 fn notice(name: &str) -> String {
     format!(
-        "This shell is shared as `{name}`. Programs that have `cohab mcp serve` as an MCP server can see and run commands here; your policy \
-         judges each, and you see each. `? /unshare` ends it.\n\nTo connect one, for example: \
+        "This shell is shared as `{name}`. Programs that have `cohab mcp serve` as an MCP server can see and run commands here; you see \
+         each command, and your policy judges it. `? /unshare` ends it.\n\nTo connect one, for example: \
          `claude mcp add cohab -- cohab mcp serve`\n\n"
     )
 }

@@ -73,7 +73,7 @@ impl Shares {
         let wanted = name_of(&shared.name, &shared.folder);
         for number in 1..=MAX_SHARED {
             shared.name = if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") };
-            let path = self.0.join(&shared.name).with_extension(ENDING);
+            let path = self.file(&shared.name);
             let text = serde_json::to_vec(&shared)?;
             match files::replace(&path, &text, Expected::Absent, Some(0o600)) {
                 Ok(()) => return Ok(Published { shared, path }),
@@ -82,6 +82,15 @@ impl Shares {
             }
         }
         Err(io::Error::other(format!("{MAX_SHARED} shells are shared")))
+    }
+
+    /// Whether a shell is still shared as it was.
+    pub(crate) fn has(&self, shell: &SharedShell) -> bool {
+        parsed(&self.file(&shell.name)).as_ref() == Some(shell)
+    }
+
+    fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name).with_extension(ENDING)
     }
 
     /// All of them by name. The file of one that is gone is removed.
@@ -99,10 +108,14 @@ impl Shares {
     }
 }
 
+fn parsed(path: &Path) -> Option<SharedShell> {
+    let (bytes, _) = files::read_regular(path, FILE_MAX_BYTES).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
+
 /// The shell of a file, if it still takes calls.
 fn read(path: &Path) -> Option<SharedShell> {
-    let (bytes, _) = files::read_regular(path, FILE_MAX_BYTES).ok()?;
-    let shared: SharedShell = serde_json::from_slice(&bytes).ok()?;
+    let shared = parsed(path)?;
     if UnixStream::connect(&shared.socket).is_ok() {
         return Some(shared);
     }

@@ -2,12 +2,12 @@
 
 use std::{
     collections::BTreeMap,
-    io,
-    os::unix::fs::MetadataExt,
+    fs::Metadata,
     path::{Path, PathBuf},
 };
 
-use cohab_system::files::{self, Expected, FileError};
+pub use cohab_system::private_file::PrivateFileError;
+use cohab_system::private_file::{Others, PrivateFile};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 
@@ -17,8 +17,6 @@ const MAX_LIST_BYTES: u64 = 1024 * 1024;
 const MAX_FILES: usize = 1_000;
 /// Digits of a fingerprint that are shown.
 const SHORT_DIGITS: usize = 16;
-/// Permissions that others must not have on the list.
-const OTHERS_MODE: u32 = 0o077;
 
 /// Identifies the content of a file of hooks, and of the scripts of its project that it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -45,21 +43,9 @@ impl Fingerprint {
     }
 }
 
-/// The list cannot be read or written.
-#[derive(Debug, thiserror::Error)]
-#[error("{}: {reason}", path.display())]
-pub struct ListError {
-    /// Its file.
-    pub path: PathBuf,
-    /// A phrase.
-    pub reason: String,
-}
-
 /// The files that the user allowed.
 #[derive(Clone, Debug)]
-pub struct AllowedFiles {
-    file: PathBuf,
-}
+pub struct AllowedFiles(PrivateFile);
 
 /// Content of the list.
 type Allowed = BTreeMap<PathBuf, Fingerprint>;
@@ -68,14 +54,14 @@ impl AllowedFiles {
     /// Kept at `file`, which need not exist.
     #[must_use]
     pub fn at(file: PathBuf) -> Self {
-        Self { file }
+        Self(PrivateFile::new(file, MAX_LIST_BYTES, Others::MayNothing))
     }
 
     /// What the user allowed. Blocks.
     ///
     /// # Errors
     /// The list cannot be read, or other users can.
-    pub fn all(&self) -> Result<Allowed, ListError> {
+    pub fn all(&self) -> Result<Allowed, PrivateFileError> {
         self.read().map(|(allowed, _)| allowed)
     }
 
@@ -83,7 +69,7 @@ impl AllowedFiles {
     ///
     /// # Errors
     /// The list cannot be read or written, or is full.
-    pub fn allow(&self, path: PathBuf, fingerprint: Fingerprint) -> Result<(), ListError> {
+    pub fn allow(&self, path: PathBuf, fingerprint: Fingerprint) -> Result<(), PrivateFileError> {
         let (mut allowed, old) = self.read()?;
         // What is gone makes room.
         if allowed.len() >= MAX_FILES {
@@ -91,7 +77,7 @@ impl AllowedFiles {
         }
         allowed.insert(path, fingerprint);
         if allowed.len() > MAX_FILES {
-            return Err(self.fault(format!("it already has {MAX_FILES} files; `cohab hooks forget` removes one")));
+            return Err(self.0.fault(format!("it already has {MAX_FILES} files; `cohab hooks forget` removes one")));
         }
         self.write(&allowed, old.as_ref())
     }
@@ -100,7 +86,7 @@ impl AllowedFiles {
     ///
     /// # Errors
     /// The list cannot be read or written.
-    pub fn forget(&self, path: &Path) -> Result<bool, ListError> {
+    pub fn forget(&self, path: &Path) -> Result<bool, PrivateFileError> {
         let (mut allowed, old) = self.read()?;
         let was_allowed = allowed.remove(path).is_some();
         if was_allowed {
@@ -109,30 +95,15 @@ impl AllowedFiles {
         Ok(was_allowed)
     }
 
-    fn read(&self) -> Result<(Allowed, Option<std::fs::Metadata>), ListError> {
-        let (bytes, metadata) = match files::read_regular(&self.file, MAX_LIST_BYTES) {
-            Ok(read) => read,
-            Err(FileError::Missing) => return Ok((Allowed::new(), None)),
-            Err(error) => return Err(self.fault(error.to_string())),
-        };
-        if metadata.mode() & OTHERS_MODE != 0 || metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(self.fault("other users can access it; run `chmod 600` on it".into()));
-        }
-        let allowed = serde_json::from_slice(&bytes).map_err(|error| self.fault(error.to_string()))?;
+    fn read(&self) -> Result<(Allowed, Option<Metadata>), PrivateFileError> {
+        let Some((bytes, metadata)) = self.0.read()? else { return Ok((Allowed::new(), None)) };
+        let allowed = serde_json::from_slice(&bytes).map_err(|error| self.0.fault(error))?;
         Ok((allowed, Some(metadata)))
     }
 
-    fn write(&self, allowed: &Allowed, old: Option<&std::fs::Metadata>) -> Result<(), ListError> {
-        let text = serde_json::to_vec_pretty(allowed).map_err(|error| self.fault(error.to_string()))?;
-        if let Some(folder) = self.file.parent() {
-            files::make_folder(folder).map_err(|error: io::Error| self.fault(error.to_string()))?;
-        }
-        let expected = old.map_or(Expected::Absent, Expected::Same);
-        files::replace(&self.file, &text, expected, Some(0o600)).map_err(|error| self.fault(error.to_string()))
-    }
-
-    fn fault(&self, reason: String) -> ListError {
-        ListError { path: self.file.clone(), reason }
+    fn write(&self, allowed: &Allowed, old: Option<&Metadata>) -> Result<(), PrivateFileError> {
+        let text = serde_json::to_vec_pretty(allowed).map_err(|error| self.0.fault(error))?;
+        self.0.replace(&text, old)
     }
 }
 

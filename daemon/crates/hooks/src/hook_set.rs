@@ -7,12 +7,12 @@ use std::{
 };
 
 use cohab_model_api::JsonObject;
+use cohab_system::private_file::PrivateFileError;
 use cohab_types::{approval_mode::ApprovalMode, environment::Variables};
 use futures::{StreamExt as _, stream};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
-    consent::ListError,
     consented::ConsentedFile,
     event::HookEvent,
     file::Hook,
@@ -30,7 +30,7 @@ const MAX_AT_ONCE: usize = 4;
 pub enum SetError {
     /// The list of allowed files.
     #[error(transparent)]
-    List(#[from] ListError),
+    List(#[from] PrivateFileError),
     /// A file that the user wants to be in force.
     #[error("the hooks in {} cannot be read: {reason}", path.display())]
     File {

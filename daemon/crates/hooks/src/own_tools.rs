@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_context::trust::TrustedFolders;
 use cohab_model_api::{JsonObject, ToolSpec};
-use cohab_system::files;
+use cohab_system::{files, private_file::PrivateFileError};
 use cohab_text::sanitize::{one_line, sanitize};
 use futures::{StreamExt as _, stream};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use tokio::{task::spawn_blocking, time::timeout};
 
 use crate::{
-    consent::{AllowedFiles, Fingerprint, ListError},
+    consent::{AllowedFiles, Fingerprint},
     output::{Captured, HookEnd},
     places::{Consent, Scope},
     process::{HookRun, run},
@@ -97,7 +97,7 @@ impl ToolPlaces {
     ///
     /// # Errors
     /// A list of consents cannot be read.
-    pub fn find(&self, root: Option<&Path>) -> Result<Vec<FoundTool>, ListError> {
+    pub fn find(&self, root: Option<&Path>) -> Result<Vec<FoundTool>, PrivateFileError> {
         let own = self.settings.join(OWN_FOLDER);
         let folders = [(own, Scope::User, None)].into_iter();
         let folders = folders.chain(root.map(|root| (root.join(PROJECT_FOLDER), Scope::Project, Some(root))));

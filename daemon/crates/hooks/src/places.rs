@@ -7,10 +7,10 @@ use std::{
 };
 
 use cohab_context::trust::TrustedFolders;
-use cohab_system::files;
+use cohab_system::{files, private_file::PrivateFileError};
 
 use crate::{
-    consent::{AllowedFiles, Fingerprint, ListError},
+    consent::{AllowedFiles, Fingerprint},
     consented::{self, ConsentedFile, ReadContent},
     file::{self, HookFile, MAX_FILE_BYTES},
 };
@@ -85,7 +85,7 @@ impl HookPlaces {
     ///
     /// # Errors
     /// The list of allowed files cannot be read.
-    pub fn find(&self, root: Option<&Path>) -> Result<Vec<FoundFile>, ListError> {
+    pub fn find(&self, root: Option<&Path>) -> Result<Vec<FoundFile>, PrivateFileError> {
         let mut found: Vec<FoundFile> = self.own().into_iter().collect();
         let allowed = self.allowed.all()?;
         let is_allowed = |path: &Path| allowed.contains_key(path);
@@ -105,7 +105,7 @@ impl HookPlaces {
     ///
     /// # Errors
     /// The list of allowed files cannot be read.
-    pub fn look(&self, path: PathBuf, root: Option<&Path>) -> Result<FoundFile, ListError> {
+    pub fn look(&self, path: PathBuf, root: Option<&Path>) -> Result<FoundFile, PrivateFileError> {
         let allowed = self.allowed.all()?;
         Ok(self.judged(path, root.filter(|root| path_is_below(root, &self.home)), &allowed))
     }

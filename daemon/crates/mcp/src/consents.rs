@@ -4,10 +4,9 @@
 use std::{collections::BTreeMap, fs::Metadata, path::PathBuf};
 
 use cohab_protocol::Paths;
+pub use cohab_system::private_file::PrivateFileError;
+use cohab_system::private_file::{Others, PrivateFile};
 use serde::{Deserialize, Serialize};
-
-pub use crate::private_file::PrivateFileError;
-use crate::private_file::{Others, PrivateFile};
 
 /// Largest valid file, in bytes.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;

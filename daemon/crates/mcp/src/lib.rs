@@ -26,7 +26,6 @@ mod log_file;
 pub mod named_files;
 mod pattern;
 pub mod pool;
-mod private_file;
 mod project;
 pub mod prompt;
 mod questions;

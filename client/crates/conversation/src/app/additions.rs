@@ -19,12 +19,10 @@ pub(super) const UNREAD: &str = "What you added was not read.";
 impl App {
     /// Adds words to the turn behind the prompt. Without words, or when the turn has ended meanwhile, they are a question.
     pub(super) fn add_to_turn(&mut self, words: &str, effects: &mut Vec<Effect>) {
-        let Some(turn) = self.activity.turn().filter(|turn| !turn.is_over() && !words.is_empty()) else {
+        let takes_words = |turn: &&Turn| !turn.is_over() && !turn.is_shared() && !words.is_empty();
+        let Some(turn) = self.activity.turn().filter(takes_words) else {
             return self.queue_question(Asked::plain(words), effects);
         };
-        if turn.is_shared() {
-            return self.queue_question(Asked::plain(words), effects);
-        }
         let decision = if turn.is_private { LineDecision::Unrecorded } else { LineDecision::Assistant };
         let is_kept = self.keep_addition(words, effects);
         self.answer_line(if is_kept { "added: " } else { "not added (too many wait): " }, words);

@@ -2,7 +2,7 @@
 
 use cohab_shell_relay::live::LineDecision;
 
-use super::{App, Surface};
+use super::{App, Surface, state::turn::Turn};
 use crate::{
     effect::Effect,
     slash::{self, CommandKind, Parsed},
@@ -31,7 +31,7 @@ impl App {
 
     /// What is said when the user stops the turn.
     pub(super) fn stopped(&self) -> &'static str {
-        let is_shared = self.activity.turn().is_some_and(super::state::turn::Turn::is_shared);
+        let is_shared = self.activity.turn().is_some_and(Turn::is_shared);
         if is_shared { UNSHARED } else { STOPPED }
     }
 }

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use cohab_assembly::{assembly::hook_places, wiring::home};
 use cohab_context::workspace::root_of;
 use cohab_hooks::{
-    consent::ListError,
+    consent::PrivateFileError,
     places::{Consent, FoundFile, HookPlaces, PROJECT_FILE, Scope},
 };
 use cohab_protocol::Paths;
@@ -142,8 +142,8 @@ pub(super) fn faults(paths: &Paths) -> Vec<Value> {
     }
 }
 
-impl From<ListError> for Failure {
-    fn from(error: ListError) -> Self {
+impl From<PrivateFileError> for Failure {
+    fn from(error: PrivateFileError) -> Self {
         Self::Other(one_line(&error.to_string(), usize::MAX), None)
     }
 }

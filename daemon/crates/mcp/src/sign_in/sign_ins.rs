@@ -11,17 +11,17 @@ use std::{
 use async_trait::async_trait;
 use cohab_model_api::Secrets;
 use cohab_protocol::Paths;
-use cohab_system::files;
+use cohab_system::{
+    files,
+    private_file::{Others, PrivateFile, PrivateFileError},
+};
 use reqwest::Url;
 use rmcp::transport::auth::{AuthError, CredentialRefreshGuard, CredentialStore, StoredCredentials};
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 use tokio::task::spawn_blocking;
 
-use crate::{
-    private_file::{Others, PrivateFile, PrivateFileError},
-    server::Server,
-};
+use crate::server::Server;
 
 /// Largest valid file, in bytes.
 const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;

@@ -39,8 +39,8 @@ fn another_program_acts() {
 fn question(value: Option<&str>) -> ApprovalSubject {
     ApprovalSubject::Input {
         by: "MCP server notes".into(),
-        message: "Where does the note go? It can be moved later, from one project to another. (1 of 2)".into(),
-        label: "Project · one of shop, home · optional".into(),
+        message: "Where does the note go? It can be moved later, from one project to another.".into(),
+        label: "1 of 2: Project · optional · one of shop, home".into(),
         value: value.map(str::to_owned),
     }
 }

@@ -2,14 +2,14 @@
 
 use std::{fmt::Display, fs::Metadata, os::unix::fs::MetadataExt as _, path::PathBuf};
 
-use cohab_system::files::{self, Expected, FileError};
+use crate::files::{self, Expected, FileError};
 
 /// Mode of the file.
 const MODE: u32 = 0o600;
 
 /// What other users may do with the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Others {
+pub enum Others {
     /// Read it.
     MayRead,
     /// Nothing: it holds secrets.
@@ -18,7 +18,7 @@ pub(crate) enum Others {
 
 /// A file of bounded size. It is only read if no other user can have written it.
 #[derive(Clone, Debug)]
-pub(crate) struct PrivateFile {
+pub struct PrivateFile {
     path: PathBuf,
     limit_bytes: u64,
     others: Others,
@@ -28,13 +28,16 @@ pub(crate) struct PrivateFile {
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {reason}", path.display())]
 pub struct PrivateFileError {
-    path: PathBuf,
-    reason: String,
+    /// The file.
+    pub path: PathBuf,
+    /// A phrase.
+    pub reason: String,
 }
 
 impl PrivateFile {
     /// The file at `path`, which need not exist.
-    pub(crate) fn new(path: PathBuf, limit_bytes: u64, others: Others) -> Self {
+    #[must_use]
+    pub fn new(path: PathBuf, limit_bytes: u64, others: Others) -> Self {
         Self { path, limit_bytes, others }
     }
 
@@ -42,7 +45,7 @@ impl PrivateFile {
     ///
     /// # Errors
     /// The file cannot be read, or others can do more with it than they may.
-    pub(crate) fn read(&self) -> Result<Option<(Vec<u8>, Metadata)>, PrivateFileError> {
+    pub fn read(&self) -> Result<Option<(Vec<u8>, Metadata)>, PrivateFileError> {
         let (bytes, metadata) = match files::read_regular(&self.path, self.limit_bytes) {
             Ok(read) => read,
             Err(FileError::Missing) => return Ok(None),
@@ -62,7 +65,7 @@ impl PrivateFile {
     ///
     /// # Errors
     /// The file cannot be written, or is another one than the one that was read.
-    pub(crate) fn replace(&self, content: &[u8], old: Option<&Metadata>) -> Result<(), PrivateFileError> {
+    pub fn replace(&self, content: &[u8], old: Option<&Metadata>) -> Result<(), PrivateFileError> {
         if let Some(folder) = self.path.parent() {
             files::make_folder(folder).map_err(|error| self.fault(error))?;
         }
@@ -71,7 +74,8 @@ impl PrivateFile {
     }
 
     /// The error with this reason.
-    pub(crate) fn fault(&self, reason: impl Display) -> PrivateFileError {
+    #[must_use]
+    pub fn fault(&self, reason: impl Display) -> PrivateFileError {
         PrivateFileError { path: self.path.clone(), reason: reason.to_string() }
     }
 }
