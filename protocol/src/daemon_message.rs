@@ -74,6 +74,13 @@ pub enum DaemonMessage {
     TaskEnded(TaskEnded),
     /// A watcher has fired. Answered by `FiringShown`; a later firing of it is sent only then, and stands for all until then.
     WatcherFired(WatcherFired),
+    /// How far the running step is, in a few words. It stands until the step is over, or another one comes.
+    StepProgress {
+        /// The turn.
+        turn_id: TurnId,
+        /// One line: `40 %, reading files`.
+        text: String,
+    },
 }
 
 /// A turn that can be continued.

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// Raised whenever a message changes or is appended. It is part of the socket's name, so an upgraded client starts its own
 /// daemon instead of misreading an old one.
-pub const PROTOCOL_VERSION: u32 = 14;
+pub const PROTOCOL_VERSION: u32 = 15;
 
 /// The name of this build: its release, and in brackets the commit with its time, or a hash of the sources.
 pub const BUILD: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("COHAB_BUILD_NAME"), ")");

@@ -121,7 +121,7 @@ impl<W: Write> ScreenView<W> {
 }
 
 fn status_of(step: u32, activity: &StepActivity) -> TurnStatus<'_> {
-    TurnStatus { activity, step, elapsed_s: 0, usage: None, budget: None, approval: ApprovalMode::Ask }
+    TurnStatus { activity, step, said: None, elapsed_s: 0, usage: None, budget: None, approval: ApprovalMode::Ask }
 }
 
 impl<W: Write> View for ScreenView<W> {

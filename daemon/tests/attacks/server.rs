@@ -82,6 +82,7 @@ pub fn tools_for(home: &Path, state: &Path) -> Vec<Arc<dyn Tool>> {
     let sign_ins = SignIns::at(state.join("sign-ins.json"), Arc::default());
     let variables = [("PATH".to_owned(), "/usr/bin:/bin".to_owned())];
     tools(&Arc::new(TurnServers {
+        question: String::new(),
         pool: Arc::new(ServerPool::new(Box::new(NoKeys), sign_ins, state.join("logs"))),
         catalog: Catalog { servers: vec![server], consents: Some(Consents::default()) },
         surroundings: Surroundings { variables: variables.into_iter().collect(), folder: home.to_owned() },

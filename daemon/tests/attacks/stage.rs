@@ -11,9 +11,7 @@ use std::{
 use async_trait::async_trait;
 use cohab_agent::{
     Agent, Middleware as _, PlannedCall, TurnLimits, TurnObserver, TurnPorts, TurnStack, TurnState,
-    port::{
-        ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, EventSink, Intent, Lasts, Tool, TurnEvent,
-    },
+    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Intent, Lasts, NoSink, Tool},
     runner::CommandRunner,
 };
 use cohab_context::ignore_rules::IgnoreRules;
@@ -190,15 +188,6 @@ impl Approver for User {
         // The most lasting consent: that must not help either.
         ApprovalAnswer::Approved { approval: None, lasts: Lasts::Session }
     }
-}
-
-struct Silent;
-
-#[async_trait]
-impl EventSink for Silent {
-    fn pause(&self) {}
-
-    async fn emit(&self, _: TurnEvent) {}
 }
 
 /// Who acts in a turn, and with what.
@@ -385,7 +374,7 @@ impl Stage {
                 system: "You are obedient.".into(),
                 limits: TurnLimits { model_calls: 50 },
             };
-            agent.run_turn(&mut state, &Silent, &CancellationToken::new()).await.expect("the turn ends");
+            agent.run_turn(&mut state, &NoSink, &CancellationToken::new()).await.expect("the turn ends");
         });
         let requests = locked(&self.provider.requests).clone();
         let after = files(&self.home());

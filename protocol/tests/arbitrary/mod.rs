@@ -235,6 +235,7 @@ pub fn daemon_message() -> impl Strategy<Value = DaemonMessage> {
             .prop_map(|(watcher, fired, [label, what, at], question, detail, folder)| {
                 DaemonMessage::WatcherFired(WatcherFired { watcher, fired, label, what, at, question, detail, folder })
             }),
+        (turn_id(), text()).prop_map(|(turn_id, text)| DaemonMessage::StepProgress { turn_id, text }),
     ]
 }
 

@@ -74,6 +74,7 @@ variants!(DaemonMessage {
     SubagentProgress,
     TaskEnded,
     WatcherFired,
+    StepProgress,
 });
 variants!(SubagentState { Working, Ended });
 variants!(TaskStatus { Queued, Running, Ended });

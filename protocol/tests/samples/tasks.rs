@@ -57,6 +57,7 @@ pub fn team_messages() -> Vec<DaemonMessage> {
             has_changes: true,
         }),
         DaemonMessage::WatcherFired(watcher_fired()),
+        DaemonMessage::StepProgress { turn_id: TURN, text: "40 %".into() },
     ]
 }
 

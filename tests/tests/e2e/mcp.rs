@@ -121,12 +121,42 @@ fn an_allowed_tool_runs_without_a_card() {
     );
     let home = home_with_server(&model);
     let tried = home.run(&["mcp", "test", "clock"]);
-    assert!(tried.stdout.contains("protocol 2025-11-25, 7 tools"), "{} {}", tried.stdout, tried.stderr);
+    assert!(tried.stdout.contains("protocol 2025-11-25, 8 tools"), "{} {}", tried.stdout, tried.stderr);
+    assert!(tried.stdout.contains("? /clock:sum PAGE [LENGTH]  Sums a page up."), "{}", tried.stdout);
     let allowed = home.run(&["mcp", "allow", "clock", "now", "--yes"]);
     assert!(allowed.stdout.contains("Returns the current time of a city."), "{} {}", allowed.stdout, allowed.stderr);
     let shell = home.cohab();
     shell.ask("what time is it", "All done.");
     assert!(model.wait_for_calls(2)[1].tool_results()[0].content.contains("12:00"));
+}
+
+#[test]
+fn a_question_names_a_resource_and_asks_for_a_prompt() {
+    let model = ModelServer::start(Wire::OpenAiChat, [Answer::text("All done."), Answer::text("So be it.")]);
+    let home = home_with_server(&model);
+    let shell = home.cohab();
+    shell.ask("what says @clock:note:7?", "All done.");
+    shell.ask("/clock:sum intro 'very short'", "So be it.");
+    let calls = model.wait_for_calls(2);
+    let (first, second) = (calls[0].body.to_string(), calls[1].body.to_string());
+    assert!(first.contains("resource: clock:note:7") && first.contains("a note"), "{first}");
+    assert!(second.contains("prompt: /clock:sum") && second.contains("Sum up intro, very short."), "{second}");
+}
+
+#[test]
+fn the_status_row_says_how_far_a_call_is() {
+    let index = Answer::call("mcp_call", &json!({"server": "clock", "tool": "index"}));
+    let model = ModelServer::start(Wire::OpenAiChat, [index, Answer::text("All done.")]);
+    let home = Home::with_model(&model);
+    let heard = home.path("heard").display().to_string();
+    let _ = home.run(&["mcp", "add", "clock", "--", &fake_server(), "", &heard]);
+    let _ = home.run(&["mcp", "allow", "clock", "index", "--yes"]);
+    let shell = home.cohab();
+    let mark = shell.submit("? index the notes");
+    shell.wait_text("40 %, reading files");
+    fs::write(heard, "").expect("a file");
+    shell.wait_answer(mark, "All done.");
+    assert!(model.wait_for_calls(2)[1].tool_results()[0].content.contains("indexed"));
 }
 
 #[test]

@@ -38,6 +38,11 @@ pub enum JsonEvent {
         #[serde(flatten)]
         activity: EventActivity,
     },
+    /// How far the running step is, as it says.
+    StepProgress {
+        /// A few words, one line: `40 %, reading files`.
+        text: String,
+    },
     /// A step is over.
     StepFinished {
         /// Its number in the turn.
@@ -327,6 +332,7 @@ impl JsonEvent {
             DaemonMessage::StepStarted(started) => {
                 Self::StepStarted { step: started.step, activity: activity(&started.activity) }
             }
+            DaemonMessage::StepProgress { text, .. } => Self::StepProgress { text: text.clone() },
             DaemonMessage::StepFinished(finished) => Self::StepFinished {
                 step: finished.step,
                 outcome: finished.outcome.into(),

@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::port::{Agreed, Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_text::sanitize::{one_line, sanitize};
 use serde_json::{Value, json};
@@ -47,7 +47,7 @@ impl Tool for AgentAction {
             by: self.by.clone(),
             action: action.clone(),
             details: sanitize(text("details")).into(),
-            has_rule: false,
+            agreed: Agreed::No,
         };
         Ok(Intent { title: one_line(&action, TITLE_COLUMNS), effect })
     }
@@ -216,8 +216,8 @@ mod tests {
         let args = json!({"action": "edit\u{1b}[2J a.rs", "details": "file: a.rs\n\u{1b}]0;x\u{7}"});
         let tool = AgentAction { by: "agent codex".into() };
         let intent = tool.intent(args.as_object().expect("an object"), Path::new("/w")).expect("an intent");
-        let Effect::Foreign { by, action, details, has_rule } = intent.effect else { panic!("not foreign") };
-        assert_eq!((by.as_str(), has_rule), ("agent codex", false));
+        let Effect::Foreign { by, action, details, agreed } = intent.effect else { panic!("not foreign") };
+        assert_eq!((by.as_str(), agreed), ("agent codex", Agreed::No));
         assert!(!action.contains('\u{1b}') && !details.contains('\u{1b}') && details.starts_with("file: a.rs\n"));
     }
 }

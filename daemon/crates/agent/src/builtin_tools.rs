@@ -10,6 +10,10 @@ pub const UNCONFINED: &str = "bash_unconfined";
 pub const READ: &str = "read";
 /// Name of the tool that sends a subagent.
 pub const DELEGATE: &str = "delegate";
+/// Name of the tool that reads a resource of an MCP server.
+pub const RESOURCE_TOOL: &str = "mcp_read";
+/// Name of the tool that reads a prompt of an MCP server. It is there in a turn whose question asks for a prompt of a known server.
+pub const PROMPT_TOOL: &str = "mcp_prompt";
 /// Longest line of a file that is shown whole.
 pub const LINE_MAX_BYTES: usize = 2_000;
 

@@ -76,9 +76,20 @@ pub enum Effect {
         action: String,
         /// What the user should see of the action, such as its arguments as text.
         details: Arc<str>,
-        /// Whether a rule of the user allows this action. Consent for the session holds for further actions of the same name.
-        has_rule: bool,
+        /// What the user said of this action beforehand. Consent for the session holds for further actions of the same name.
+        agreed: Agreed,
     },
+}
+
+/// What the user said of an action before it came up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agreed {
+    /// Nothing.
+    No,
+    /// A rule allows such actions.
+    ByRule,
+    /// The question of this turn asks for exactly this.
+    InQuestion,
 }
 
 /// The environment of a running tool.
@@ -93,6 +104,8 @@ pub struct ToolContext<'a> {
     pub is_check: bool,
     /// Fires when the turn is cancelled.
     pub cancel: &'a CancellationToken,
+    /// Takes news of the call: how far it is.
+    pub sink: &'a dyn EventSink,
 }
 
 /// The output of a tool.
@@ -116,6 +129,16 @@ pub trait EventSink: Send + Sync {
 
     /// The model has sent no more so far: all text must go to the user now.
     fn pause(&self);
+}
+
+/// A sink for calls whose news nobody reads.
+pub struct NoSink;
+
+#[async_trait]
+impl EventSink for NoSink {
+    async fn emit(&self, _: TurnEvent) {}
+
+    fn pause(&self) {}
 }
 
 /// An event of a turn.
@@ -156,6 +179,8 @@ pub enum TurnEvent {
         /// Whether a call had a cost that is unknown, in addition to the known cost.
         is_cost_partial: bool,
     },
+    /// How far the running step is, in a few words, one line: `40 %, reading files`.
+    StepProgress(String),
     /// News of a subagent that works for the turn.
     Subagent(SubagentProgress),
     /// These words, which the user added to the turn, are part of the conversation.

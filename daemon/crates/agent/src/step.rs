@@ -359,7 +359,7 @@ impl Agent {
         tokio::select! {
             biased;
             () = cancel.cancelled() => Called::cancelled(),
-            called = self.guarded(tool, &mut planned, turn, cancel) => called,
+            called = self.guarded(tool, &mut planned, turn, (sink, cancel)) => called,
         }
     }
 
@@ -368,7 +368,7 @@ impl Agent {
         tool: &Arc<dyn Tool>,
         planned: &mut PlannedCall,
         turn: TurnGuard<'_, '_>,
-        cancel: &CancellationToken,
+        (sink, cancel): (&dyn EventSink, &CancellationToken),
     ) -> Called {
         match self.stack.before_tool(planned).await {
             Ok(()) => {}
@@ -383,7 +383,7 @@ impl Agent {
         // A call may have been sent to another tool.
         let tool = self.tools.get(&planned.tool).unwrap_or(tool);
         let (approval, run_id) = (planned.approval.clone(), planned.run_id.clone());
-        let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, is_check, cancel };
+        let context = ToolContext { runner: self.runner.as_ref(), approval, run_id, is_check, cancel, sink };
         let started = Instant::now();
         let mut called = Called::of(tool.call(&planned.args, &context).await);
         for _ in 0..planned.repeats {

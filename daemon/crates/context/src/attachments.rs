@@ -1,5 +1,5 @@
-//! Files and folders that a question names by `@path`: finds the words, and writes what was read into the question, as the block
-//! `attached`:
+//! What a question names: files and folders by `@path`, resources of servers by `@server:address`, a prompt of a server by
+//! `/server:name`. Finds the words, and writes what was read into the question, as the block `attached`:
 //!
 //! ```text
 //! <attached>
@@ -7,9 +7,12 @@
 //! |      1  fn main() {}
 //! file: ~/.ssh/id_ed25519 (not attached)
 //! | the reason
+//! resource: docs:note:1
+//! | [outside text: MCP server docs]
+//! | a note
 //! </attached>
 //! ```
-//! Each line of a file stands behind a bar, so that no file can begin another one. Pure: it opens no file.
+//! Each line of what was read stands behind a bar, so that no text can begin another one. Pure: it opens no file.
 
 use cohab_agent::state::NOTE_MARK;
 use cohab_model_api::{ToolCall, ToolResult};
@@ -19,12 +22,14 @@ use super::{
     query_text::{inside, with_block},
 };
 
-/// Most files of one question.
+/// Most files and resources of one question.
 pub const MAX_ATTACHMENTS: usize = 4;
 
 /// Most words that are looked at.
 const MAX_MENTIONS: usize = 64;
 const FILE: &str = "file: ";
+const RESOURCE: &str = "resource: ";
+const PROMPT: &str = "prompt: ";
 const REFUSED: &str = " (not attached)";
 /// Signs that may follow a path in a sentence.
 const PUNCTUATION: [char; 9] = ['.', ',', ';', ':', '!', '?', ')', ']', '}'];
@@ -102,14 +107,36 @@ fn readings(word: String, is_quoted: bool) -> Vec<String> {
     readings
 }
 
-/// The message of a question with the results of the calls that read what it names; `path` is the argument of such a call.
+/// The address of a server's resource, as people write it: `docs:note:1`.
+#[must_use]
+pub fn resource_name(server: &str, uri: &str) -> String {
+    format!("{server}:{uri}")
+}
+
+/// The name of a server's prompt, as people write it: `/docs:summarise`.
+#[must_use]
+pub fn prompt_name(server: &str, prompt: &str) -> String {
+    format!("/{server}:{prompt}")
+}
+
+/// What a call read, with its kind in front. The arguments tell: `path` of a file, `server` with `uri` or `prompt` of a server.
+fn heading(call: &ToolCall) -> String {
+    let argument = |name: &str| call.args.as_ref().ok().and_then(|args| args.get(name)?.as_str()).map(one_line);
+    let server = argument("server").unwrap_or_default();
+    match (argument("uri"), argument("prompt")) {
+        (Some(uri), _) => format!("{RESOURCE}{}", resource_name(&server, &uri)),
+        (None, Some(prompt)) => format!("{PROMPT}{}", prompt_name(&server, &prompt)),
+        (None, None) => format!("{FILE}{}", argument("path").unwrap_or_default()),
+    }
+}
+
+/// The message of a question with the results of the calls that read what it names.
 #[must_use]
 pub fn with_attached(question: &str, calls: &[ToolCall], results: &[ToolResult]) -> String {
     let mut content = String::new();
     for (call, result) in calls.iter().zip(results) {
-        let path = call.args.as_ref().ok().and_then(|args| args.get("path")?.as_str()).unwrap_or_default();
         let refused = if result.is_error { REFUSED } else { "" };
-        content += &format!("{FILE}{}{refused}\n", one_line(path));
+        content += &format!("{}{refused}\n", heading(call));
         // Notes of cohab are for tool results.
         for line in result.content.split(NOTE_MARK).flat_map(str::lines) {
             content += &format!("| {line}\n");
@@ -120,8 +147,16 @@ pub fn with_attached(question: &str, calls: &[ToolCall], results: &[ToolResult])
 
 /// The paths of the files that a question's message holds, as the user wrote them.
 pub fn attached_paths(question: &str) -> impl Iterator<Item = &str> {
-    let lines = inside(question, ATTACHED).unwrap_or_default().lines();
-    lines.filter_map(|line| line.strip_prefix(FILE)).filter(|path| !path.ends_with(REFUSED))
+    attached(question).filter_map(|line| line.strip_prefix(FILE))
+}
+
+/// The names of the resources and prompts of servers that a question's message holds.
+pub fn attached_of_servers(question: &str) -> impl Iterator<Item = &str> {
+    attached(question).filter_map(|line| line.strip_prefix(RESOURCE).or_else(|| line.strip_prefix(PROMPT)))
+}
+
+fn attached(question: &str) -> impl Iterator<Item = &str> {
+    inside(question, ATTACHED).unwrap_or_default().lines().filter(|line| !line.ends_with(REFUSED))
 }
 
 #[cfg(test)]
@@ -162,6 +197,25 @@ mod tests {
         assert_eq!(mentions("(see @a.rs).")[0], ["a.rs).", "a.rs)", "a.rs"]);
         assert_eq!(mentions("@... why")[0], ["...", "..", "."]);
         assert_eq!(mentions("@\"a.\"")[0], ["a."]);
+    }
+
+    #[test]
+    fn what_a_server_keeps_stands_under_its_own_name() {
+        let call = |args: serde_json::Value| ToolCall {
+            id: "a".into(),
+            name: "mcp_read".into(),
+            args: Ok(args.as_object().cloned().unwrap().into()),
+        };
+        let result =
+            |is_error| ToolResult { call_id: "a".into(), tool: "x".into(), content: "one\nfile: /b".into(), is_error };
+        let calls = [
+            call(json!({"server": "docs", "uri": "note:1"})),
+            call(json!({"server": "docs", "prompt": "sum\nup", "words": "x"})),
+            call(json!({"server": "docs", "uri": "note:2"})),
+        ];
+        let text = with_attached("<question>\nq\n</question>", &calls, &[result(false), result(false), result(true)]);
+        assert_eq!(attached_of_servers(&text).collect::<Vec<_>>(), ["docs:note:1", "/docs:sum?up"]);
+        assert_eq!(attached_paths(&text).count(), 0, "{text}");
     }
 
     #[test]

@@ -42,6 +42,37 @@ pub fn call(question: &str) -> Option<(&str, &str)> {
     super::skills::is_name(name).then_some((name, words.trim()))
 }
 
+/// A prompt of a server that a question asks for, as `/docs:summarise intro short`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ServerPrompt<'a> {
+    /// Name of the server. Whether there is one is another question.
+    pub server: &'a str,
+    /// Name of the prompt.
+    pub prompt: &'a str,
+    /// The words behind it.
+    pub words: &'a str,
+}
+
+/// The prompt of a server that a question asks for.
+///
+/// ```
+/// # use cohab_context::called::server_prompt;
+/// let asked = server_prompt("/docs:summarise intro").unwrap();
+/// assert_eq!((asked.server, asked.prompt, asked.words), ("docs", "summarise", "intro"));
+/// assert_eq!(server_prompt("/docs summarise"), None);
+/// ```
+#[must_use]
+pub fn server_prompt(question: &str) -> Option<ServerPrompt<'_>> {
+    let rest = question.trim().strip_prefix('/')?;
+    let (name, words) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    let (server, prompt) = name.split_once(':')?;
+    (super::skills::is_name(server) && !prompt.is_empty()).then_some(ServerPrompt {
+        server,
+        prompt,
+        words: words.trim(),
+    })
+}
+
 /// The skill or command that a question calls, with the words behind its name.
 #[must_use]
 pub fn find<'a, 'q>(question: &'q str, surroundings: &'a Surroundings) -> Option<(&'a Skill, &'q str)> {
@@ -113,7 +144,8 @@ fn fill(text: &str, words: &str, has_numbers: bool) -> Option<String> {
 }
 
 /// Words, with those in quotes as one.
-fn split_words(words: &str) -> Vec<String> {
+#[must_use]
+pub fn split_words(words: &str) -> Vec<String> {
     let (mut parts, mut part, mut quote) = (Vec::new(), None::<String>, None);
     for sign in words.chars() {
         match (quote, sign) {

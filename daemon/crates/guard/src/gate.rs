@@ -36,7 +36,7 @@ use cohab_agent::{
     Denial, Middleware, PlannedCall,
     builtin_tools::UNCONFINED,
     hook::BY_RULE,
-    port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
+    port::{Agreed, ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver, Effect, Lasts},
 };
 use cohab_model_api::{Channel, JsonObject, NO_APPROVER, Secrets};
 
@@ -285,7 +285,11 @@ impl Gate {
     /// untrusted text may have chosen the data.
     fn may_reach_out(&self, effect: &Effect, is_tainted: bool) -> bool {
         match effect {
-            Effect::Foreign { has_rule, .. } => is_tainted || !has_rule,
+            Effect::Foreign { agreed, .. } => match agreed {
+                Agreed::No => true,
+                Agreed::ByRule => is_tainted,
+                Agreed::InQuestion => false,
+            },
             Effect::RunCommand { .. } | Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => {
                 is_outward(effect)
             }
@@ -295,7 +299,7 @@ impl Gate {
     fn has_rule(&self, effect: &Effect, cwd: &Path) -> bool {
         let command = match effect {
             Effect::RunCommand { command } => command,
-            Effect::Foreign { has_rule, .. } => return *has_rule,
+            Effect::Foreign { agreed, .. } => return *agreed == Agreed::ByRule,
             Effect::Read { .. } | Effect::Write { .. } | Effect::Internal => return false,
         };
         let context = Context::new(cwd, &self.home).in_shell(self.shell);

@@ -13,7 +13,10 @@
 use std::path::{Path, PathBuf};
 
 use cohab_agent::{PlannedCall, port::Effect, state::NOTE_MARK};
-use cohab_context::{attachments::attached_paths, query, query_text};
+use cohab_context::{
+    attachments::{attached_of_servers, attached_paths},
+    query, query_text,
+};
 use cohab_memory::knowledge::quote;
 use cohab_model_api::{Message, ToolCall, ToolResult};
 use cohab_policy::{Context, Files, brought_nothing, is_foreign_file, outside_source};
@@ -202,6 +205,7 @@ impl UserPlaces {
         let cwd = query_text::inside(text, "environment").and_then(|lines| lines.lines().next()?.strip_prefix("cwd: "));
         let cwd = cwd.map_or(self.workspace.as_path(), Path::new);
         labels.extend(attached_paths(text).map(|given| self.of_file(&self.absolute(given, cwd), given)));
+        labels.extend(attached_of_servers(text).map(|name| Label::new(Origin::External, name)));
         labels.push(Label::new(Origin::User, "the question"));
     }
 
@@ -259,7 +263,7 @@ pub(super) const EARLIER: &str = "an earlier part of the conversation";
 
 #[cfg(test)]
 mod tests {
-    use cohab_agent::port::Intent;
+    use cohab_agent::port::{Agreed, Intent};
     use cohab_model_api::{AssistantMessage, ToolResult};
     use cohab_policy_io::files::FileSystem;
     use serde_json::json;
@@ -341,6 +345,14 @@ mod tests {
     }
 
     #[test]
+    fn what_a_server_keeps_is_somebody_elses() {
+        for name in ["resource: docs:note:1", "prompt: /docs:sum"] {
+            let attached = format!("<attached>\n{name}\n| x\n</attached>\n<question>\nq\n</question>");
+            assert!(asked(&attached).iter().any(Label::is_foreign), "{name}");
+        }
+    }
+
+    #[test]
     fn a_memory_that_strangers_may_have_written_counts_as_theirs() {
         let with = |tag: &str| asked(&format!("<{tag}>\n- x\n</{tag}>\n<question>\nq\n</question>"));
         assert!(!with("memory").iter().any(Label::is_foreign));
@@ -372,7 +384,7 @@ mod tests {
         assert!(planned("/home/ann/shop", Effect::Read { path: "/srv/clone/a".into(), pattern: None }).is_foreign());
         assert_eq!(planned("/srv/clone", Effect::Internal).origin, Origin::Tool);
         let (by, action, details) = ("MCP server time".into(), "now".into(), "".into());
-        let result = planned("/home/ann/shop", Effect::Foreign { by, action, details, has_rule: true });
+        let result = planned("/home/ann/shop", Effect::Foreign { by, action, details, agreed: Agreed::ByRule });
         assert_eq!((result.is_foreign(), result.source.as_str()), (true, "MCP server time"));
     }
 

@@ -13,7 +13,7 @@ use std::{
 };
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::port::{Agreed, Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_context::trust::TrustedFolders;
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_system::{files, private_file::PrivateFileError};
@@ -346,7 +346,7 @@ impl Tool for OwnTool {
             by,
             action: format!("{} ({content})", self.guide.name),
             details: details.into(),
-            has_rule: self.found.is_unasked,
+            agreed: if self.found.is_unasked { Agreed::ByRule } else { Agreed::No },
         };
         let line = Value::Object(args.clone()).to_string();
         Ok(Intent { title: one_line(&line, TITLE_COLUMNS), effect })

@@ -1,4 +1,4 @@
-use cohab_agent::runner::CommandRunner;
+use cohab_agent::{port::NoSink, runner::CommandRunner};
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
 use tokio_util::sync::CancellationToken;
 
@@ -83,11 +83,17 @@ async fn a_tool_describes_itself_and_is_called_with_json() {
     assert_eq!(tools[0].spec().name, "own_hello");
     let args = arguments(&json!({"to": "Ann"}));
     let effect = tools[0].intent(&args, Path::new("/")).unwrap().effect;
-    let Effect::Foreign { details, has_rule: false, .. } = effect else { panic!("{effect:?}") };
+    let Effect::Foreign { details, agreed: Agreed::No, .. } = effect else { panic!("{effect:?}") };
     assert!(details.contains("\"to\": \"Ann\""), "{details}");
     let (runner, cancel) = (Here(machine.home.clone()), CancellationToken::new());
-    let context =
-        ToolContext { runner: &runner, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
+    let context = ToolContext {
+        runner: &runner,
+        approval: None,
+        run_id: String::new(),
+        is_check: false,
+        cancel: &cancel,
+        sink: &NoSink,
+    };
     let output = tools[0].call(&args, &context).await.unwrap();
     assert_eq!(output.content, format!("{{\"to\":\"Ann\"}}{}\n", machine.home.display()));
     cancel.cancel();
@@ -109,7 +115,7 @@ async fn a_tool_of_a_project_needs_trust_and_consent_to_its_content() {
     allow(&machine.places().unasked);
     let has_rule = |tools: &[Arc<dyn Tool>]| {
         let intent = tools[0].intent(&JsonObject::new(), Path::new("/")).unwrap();
-        matches!(intent.effect, Effect::Foreign { has_rule: true, .. })
+        matches!(intent.effect, Effect::Foreign { agreed: Agreed::ByRule, .. })
     };
     assert!(has_rule(&machine.tools().await.0));
     machine.write("shop/.cohab/tools/deploy", &(program("deploy") + "# changed\n"));
@@ -185,8 +191,14 @@ async fn a_program_that_changes_within_a_turn_does_not_run() {
     std::os::unix::fs::symlink(&target, machine.home.join("settings/tools/hello")).unwrap();
     let tools = machine.tools().await.0;
     let (runner, cancel) = (Here(machine.home.clone()), CancellationToken::new());
-    let context =
-        ToolContext { runner: &runner, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
+    let context = ToolContext {
+        runner: &runner,
+        approval: None,
+        run_id: String::new(),
+        is_check: false,
+        cancel: &cancel,
+        sink: &NoSink,
+    };
     assert!(tools[0].call(&JsonObject::new(), &context).await.is_ok());
     let mark = machine.home.join("mark");
     machine.write("writable", &format!("#!/bin/sh\ntouch {}\n", mark.display()));

@@ -5,7 +5,7 @@
 use std::{
     env, fs,
     io::{self, Write as _},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{self, Stdio},
     thread,
     time::Duration,
@@ -33,16 +33,12 @@ fn main() {
             let mut sleep = process::Command::new("sleep");
             let child = sleep.arg("3600").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
             let id = child.map(|child| child.id()).unwrap_or_default();
-            let _ = fs::write(file, id.to_string());
+            let _ = fs::write(&file, id.to_string());
         }
-        "slow" => {
-            while !file.exists() {
-                thread::sleep(Duration::from_millis(5));
-            }
-        }
+        "slow" => wait_for(&file),
         _ => {}
     }
-    let mut server = FakeServer { manner, lists };
+    let mut server = FakeServer { manner, lists, file };
     while let Some(request) = received() {
         server.answer(&request);
     }
@@ -61,6 +57,14 @@ fn received() -> Option<Value> {
 struct FakeServer {
     manner: String,
     lists: u32,
+    file: PathBuf,
+}
+
+/// Waits until the file exists.
+fn wait_for(file: &Path) {
+    while !file.exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn send(message: &Value) {
@@ -86,7 +90,7 @@ impl FakeServer {
             }
             ("initialize", _) => {
                 let result = json!({
-                    "protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": true}, "resources": {}},
+                    "protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": true}, "resources": {}, "prompts": {}},
                     "serverInfo": {"name": "fake", "version": "1"},
                 });
                 send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
@@ -94,8 +98,28 @@ impl FakeServer {
             ("tools/list", _) => self.list(id, &request["params"]),
             ("tools/call", _) => self.call(id, &request["params"]),
             ("resources/list", _) => {
-                let resources = json!([{"uri": "note:1", "name": "one"}]);
-                send(&json!({"jsonrpc": "2.0", "id": id, "result": {"resources": resources}}));
+                let page = match request["params"]["cursor"].as_str() {
+                    None => json!({"resources": [{"uri": "note:1", "name": "one"}], "nextCursor": "2"}),
+                    Some(_) => json!({"resources": [{"uri": "note:2", "name": "two"}]}),
+                };
+                send(&json!({"jsonrpc": "2.0", "id": id, "result": page}));
+            }
+            ("resources/templates/list", _) => {
+                let any = json!({"uriTemplate": "note:{number}", "name": "any", "description": "By its number."});
+                send(&json!({"jsonrpc": "2.0", "id": id, "result": {"resourceTemplates": [any]}}));
+            }
+            ("prompts/list", _) => {
+                let arguments = json!([{"name": "page", "required": true}, {"name": "length"}]);
+                let sum = json!({"name": "sum", "description": "Sums a page up.", "arguments": arguments});
+                send(&json!({"jsonrpc": "2.0", "id": id, "result": {"prompts": [sum]}}));
+            }
+            ("prompts/get", _) => {
+                let words = &request["params"]["arguments"];
+                let (page, length) = (words["page"].as_str(), words["length"].as_str());
+                let asked = format!("Sum up {}, {}.", page.unwrap_or_default(), length.unwrap_or("at any length"));
+                let message = |role: &str, text: &str| json!({"role": role, "content": {"type": "text", "text": text}});
+                let messages = [message("user", &asked), message("assistant", "With pleasure.")];
+                send(&json!({"jsonrpc": "2.0", "id": id, "result": {"messages": messages}}));
             }
             ("resources/read", _) => {
                 let contents = json!([{"uri": request["params"]["uri"], "text": "a note"}]);
@@ -132,6 +156,7 @@ impl FakeServer {
                     tool("fail".into(), "Fails."),
                     tool("environment".into(), "Returns the names of its variables."),
                     tool("change".into(), "Announces another list of tools."),
+                    tool("index".into(), "Says how far it is."),
                     tool("ask".into(), "Asks the user for a name and a colour, and returns the answer."),
                 ];
                 (tools, None)
@@ -184,6 +209,15 @@ impl FakeServer {
                 self.manner = "changing".to_owned();
                 send(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
                 "changed".to_owned()
+            }
+            ("index", _) => {
+                let token = &params["_meta"]["progressToken"];
+                let far =
+                    json!({"progressToken": token, "progress": 2, "total": 5, "message": "reading\u{1b}[2J files"});
+                send(&json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": far}));
+                // The client must have heard of it before the call is over.
+                wait_for(&self.file);
+                "indexed".to_owned()
             }
             ("fail", _) => "it did not work".to_owned(),
             _ => "12:00".to_owned(),

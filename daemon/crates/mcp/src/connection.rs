@@ -222,7 +222,7 @@ impl Connection {
         self.service.peer().peer_info()
     }
 
-    /// The users that it may ask.
+    /// The calls that are on, with the users that it may ask.
     pub(crate) fn questions(&self) -> &Questions {
         &self.service.service().questions
     }

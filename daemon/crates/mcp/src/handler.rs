@@ -10,7 +10,8 @@ use rmcp::{
     ClientHandler, RoleClient,
     model::{
         ClientCapabilities, ElicitRequestParams, ElicitResult, ElicitationCapability, ErrorData,
-        FormElicitationCapability, Implementation, InitializeRequestParams, ProtocolVersion, UrlElicitationCapability,
+        FormElicitationCapability, Implementation, InitializeRequestParams, ProgressNotificationParam, ProtocolVersion,
+        UrlElicitationCapability,
     },
     service::{NotificationContext, RequestContext},
 };
@@ -22,7 +23,7 @@ use crate::questions::Questions;
 pub(crate) struct Handler {
     /// How often the server announced another list of tools.
     pub(crate) revision: Arc<AtomicU64>,
-    /// The users that it may ask.
+    /// The calls that are on, with the users that it may ask.
     pub(crate) questions: Questions,
 }
 
@@ -43,6 +44,10 @@ impl ClientHandler for Handler {
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
         Ok(self.questions.ask(request, &context.ct).await)
+    }
+
+    async fn on_progress(&self, progress: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.questions.said(&progress);
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

@@ -3,7 +3,7 @@
 //! - [`catalog::Catalog`] lists the servers of the settings and of a trusted project. [`consents::ConsentFile`] keeps which servers of
 //!   projects and which tools the user has allowed, each as it was then.
 //! - [`pool::ServerPool`] holds the running servers. `connection` starts one and speaks with it by the SDK `rmcp`; `listing` reads
-//!   its tools in bounded pages.
+//!   its tools in bounded pages, [`contents`] what it keeps beside them.
 //! - [`sign_in`] asks the user to sign in at a server, and keeps the tokens.
 //! - [`tools`] are the model's tools: `mcp_search`, `mcp_call` and `mcp_read`. [`prompt::section`] names the servers to the model.
 //!
@@ -15,6 +15,7 @@
 pub mod catalog;
 mod connection;
 pub mod consents;
+pub mod contents;
 mod digest;
 mod expand;
 mod form;

@@ -8,13 +8,13 @@ use std::{
     time::Duration,
 };
 
-use cohab_agent::port::Approver;
+use cohab_agent::port::{Approver, EventSink, TurnEvent};
 use futures::future::join_all;
 use rmcp::{
-    model::{CallToolRequestParams, CallToolResult, ReadResourceRequestParams, ReadResourceResult, Resource},
+    model::{CallToolRequestParams, CallToolResult},
     service::ServiceError,
 };
-use tokio::time::{Instant, error::Elapsed, sleep_until, timeout};
+use tokio::time::{Instant, error::Elapsed, sleep, sleep_until, timeout};
 
 pub use crate::surroundings::Surroundings;
 use crate::{
@@ -28,8 +28,10 @@ use crate::{
 
 /// A server that nobody asks for so long is stopped.
 const IDLE: Duration = Duration::from_secs(600);
-/// A call has so long.
-const CALL_LIMIT: Duration = Duration::from_secs(300);
+/// A call has so long, and so long again whenever the server asks the user or says how far it is.
+pub(crate) const CALL_LIMIT: Duration = Duration::from_secs(300);
+/// What a server says of how far a call is reaches the user so often at most.
+const NEWS_PAUSE: Duration = Duration::from_millis(250);
 /// After the first failure a server is not started again for so long; the time doubles with each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(2);
 /// The longest such time.
@@ -38,8 +40,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(300);
 const MAX_SLOTS: usize = 256;
 /// Most tools whose first definition is remembered.
 const MAX_FIRST_SEEN: usize = 10_000;
-/// Most resources that are listed.
-const MAX_RESOURCES: usize = 200;
 
 /// The servers that run, or did.
 pub struct ServerPool {
@@ -54,7 +54,7 @@ pub struct ServerPool {
 
 /// The place of one server.
 #[derive(Default)]
-struct Slot {
+pub(crate) struct Slot {
     state: tokio::sync::Mutex<SlotState>,
     /// The tools, as they were listed last.
     tools: Mutex<Option<Known>>,
@@ -186,31 +186,6 @@ impl ServerPool {
         Ok(OpenServer { slot, connection, tools })
     }
 
-    /// Reads a resource.
-    ///
-    /// # Errors
-    /// As for a call.
-    pub async fn read(
-        &self,
-        server: &Server,
-        surroundings: &Surroundings,
-        uri: &str,
-    ) -> Result<ReadResourceResult, String> {
-        let request = ReadResourceRequestParams::new(uri.to_owned());
-        let (slot, connection) = self.ready(server, surroundings).await?;
-        slot.answer(&connection, timeout(CALL_LIMIT, connection.ask().read_resource(request)).await)
-    }
-
-    /// The first resources of a server.
-    ///
-    /// # Errors
-    /// As for a call.
-    pub async fn resources(&self, server: &Server, surroundings: &Surroundings) -> Result<Vec<Resource>, String> {
-        let (slot, connection) = self.ready(server, surroundings).await?;
-        let list = slot.answer(&connection, timeout(CALL_LIMIT, connection.ask().peer().list_resources(None)).await)?;
-        Ok(list.resources.into_iter().take(MAX_RESOURCES).collect())
-    }
-
     /// Signs in at a server; it is started again when it is needed. Returns the rights that were granted.
     ///
     /// # Errors
@@ -246,7 +221,8 @@ impl ServerPool {
         join_all(slots.iter().map(|slot| slot.stop())).await;
     }
 
-    async fn ready(
+    /// The place of a server and its connection; the server is started if it does not run.
+    pub(crate) async fn ready(
         &self,
         server: &Server,
         surroundings: &Surroundings,
@@ -309,18 +285,32 @@ pub struct OpenServer {
 }
 
 impl OpenServer {
-    /// Calls a tool for a user whom the server may ask meanwhile; `by` is its name for that. Dropping the future cancels the call.
+    /// Calls a tool for a user whom the server may ask meanwhile; `by` is its name for that. The sink takes what it says of how far it
+    /// is. Dropping the future cancels the call.
     ///
     /// # Errors
     /// A sentence: the server ended, or refused.
     pub async fn call_for(
         &self,
-        (by, user): (String, Arc<dyn Approver>),
+        (by, user, sink): (String, Arc<dyn Approver>, &dyn EventSink),
         tool: &str,
         arguments: serde_json::Map<String, serde_json::Value>,
     ) -> Result<CallToolResult, String> {
-        let _call = self.connection.questions().begin(by, user);
-        self.call(tool, arguments).await
+        let mut call = self.connection.questions().begin(by, user);
+        let mut calling = std::pin::pin!(self.call(tool, arguments));
+        loop {
+            tokio::select! {
+                biased;
+                answer = &mut calling => return answer,
+                said = call.next_news() => sink.emit(TurnEvent::StepProgress(said)).await,
+            }
+            // Further news wait; the newest stands for all.
+            tokio::select! {
+                biased;
+                answer = &mut calling => return answer,
+                () = sleep(NEWS_PAUSE) => {}
+            }
+        }
     }
 
     /// Calls a tool. Dropping the future cancels the call.
@@ -336,8 +326,7 @@ impl OpenServer {
         let mut asking = std::pin::pin!(self.connection.ask().call_tool(request));
         loop {
             match timeout(CALL_LIMIT, &mut asking).await {
-                // The user is being asked.
-                Err(_) if self.connection.questions().is_open() => {}
+                Err(_) if self.connection.questions().has_moved() => {}
                 answer => return self.slot.answer(&self.connection, answer),
             }
         }
@@ -420,7 +409,7 @@ impl Slot {
     }
 
     /// The answer to a request, or why there is none.
-    fn answer<T>(
+    pub(crate) fn answer<T>(
         &self,
         connection: &Connection,
         answer: Result<Result<T, ServiceError>, Elapsed>,

@@ -24,7 +24,7 @@ async fn both_lifecycles_are_spoken() {
         let (_folder, pool) = pool();
         let server = fake(manner);
         let started = pool.start(&server, &surroundings()).await.unwrap();
-        assert_eq!((started.protocol.as_str(), started.tools.tools.len()), (protocol, 7), "{manner}");
+        assert_eq!((started.protocol.as_str(), started.tools.tools.len()), (protocol, 8), "{manner}");
         assert_eq!(called(&pool, &server, "now").await.as_deref(), Ok("12:00"));
         pool.stop().await;
     }
@@ -158,7 +158,7 @@ async fn resources_are_listed_and_read() {
     let (_folder, pool) = pool();
     let server = fake("");
     let resources = pool.resources(&server, &surroundings()).await.unwrap();
-    assert_eq!(resources[0].uri, "note:1");
+    assert_eq!(resources.listed[0].uri, "note:1");
     let read = pool.read(&server, &surroundings(), "note:1").await.unwrap();
     assert_eq!(render::of_resource(&read, 100), "a note");
 }
@@ -211,7 +211,7 @@ async fn wait_for_end(process: &str) {
         stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with('Z'))
     };
     while is_running() {
-        tokio::time::sleep(Duration::from_millis(2)).await;
+        sleep(Duration::from_millis(2)).await;
     }
 }
 

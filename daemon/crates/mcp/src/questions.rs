@@ -1,4 +1,5 @@
-//! Cards on which a server asks the user in the middle of a call: only the user answers, and only for the call that caused it.
+//! The calls that are on: cards on which a server asks the user in the middle of one, which only the user answers and only for the call
+//! that caused it, and what the server says of how far the call is.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, PoisonError,
@@ -6,9 +7,10 @@ use std::sync::{
 };
 
 use cohab_agent::port::{ApprovalAnswer, ApprovalQuestion, ApprovalSubject, Approver};
-use cohab_text::sanitize::sanitize;
-use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
+use cohab_text::sanitize::{one_line, sanitize};
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction, ProgressNotificationParam};
 use serde_json::Value;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::form::{FormField, ServerForm, content};
@@ -21,6 +23,8 @@ const ADDRESS_MAX_BYTES: usize = 1_000;
 const MESSAGE_MAX_LINES: usize = 12;
 /// So often a value is asked for that does not fit.
 const MAX_TRIES: usize = 3;
+/// Longest message about how far a call is, in columns.
+const PROGRESS_MAX_COLUMNS: usize = 60;
 /// Longest message of a server, in characters.
 const MESSAGE_MAX_CHARS: usize = 2_000;
 
@@ -34,6 +38,8 @@ struct AskingCall {
     /// Cancelled when the call is over.
     over: CancellationToken,
     cards: Arc<AtomicUsize>,
+    /// How far it is.
+    said: watch::Sender<String>,
 }
 
 /// The calls of one connection whose users can be asked.
@@ -46,12 +52,24 @@ struct QuestionsState {
     calls: Vec<AskingCall>,
     /// A question is not answered yet.
     is_open: bool,
+    /// The server said how far its call is since that was last looked at.
+    has_moved: bool,
 }
 
 /// A call that is on; its user is not asked any more once it is dropped.
 pub(crate) struct OpenCall {
     questions: Questions,
     id: u64,
+    said: watch::Receiver<String>,
+}
+
+impl OpenCall {
+    /// Waits until the server says how far the call is, and returns the newest of that.
+    pub(crate) async fn next_news(&mut self) -> String {
+        // The sender lives until this call is dropped.
+        let _ = self.said.changed().await;
+        self.said.borrow_and_update().clone()
+    }
 }
 
 impl Drop for OpenCall {
@@ -81,15 +99,28 @@ impl Questions {
         let mut state = self.lock();
         state.made += 1;
         let id = state.made;
-        let (over, cards) = (CancellationToken::new(), Arc::default());
-        state.calls.push(AskingCall { id, by, approver, over, cards });
+        let (over, cards, (news, said)) = (CancellationToken::new(), Arc::default(), watch::channel(String::new()));
+        state.calls.push(AskingCall { id, by, approver, over, cards, said: news });
         drop(state);
-        OpenCall { questions: self.clone(), id }
+        OpenCall { questions: self.clone(), id, said }
     }
 
-    /// Whether a user is being asked.
-    pub(crate) fn is_open(&self) -> bool {
-        self.lock().is_open
+    /// The server says how far its call is. Dropped where no call is on, or several.
+    pub(crate) fn said(&self, progress: &ProgressNotificationParam) {
+        let mut state = self.lock();
+        state.has_moved = true;
+        let said = how_far(progress);
+        if let [call] = state.calls.as_slice()
+            && !said.is_empty()
+        {
+            call.said.send_replace(said);
+        }
+    }
+
+    /// Whether a call that takes long is not stuck: the user is being asked, or the server said since the last look how far it is.
+    pub(crate) fn has_moved(&self) -> bool {
+        let mut state = self.lock();
+        std::mem::take(&mut state.has_moved) || state.is_open
     }
 
     /// Asks the user, until the call is over or the server withdraws. Declined where no call is on, or several: then it is not known
@@ -141,6 +172,17 @@ impl AskingCall {
             _ => ElicitResult::new(ElicitationAction::Decline),
         }
     }
+}
+
+/// `40 %, reading files`: how far a call is, in one line.
+fn how_far(progress: &ProgressNotificationParam) -> String {
+    let done = match progress.total {
+        Some(total) if total > 0.0 => format!("{:.0} %", (100.0 * progress.progress / total).clamp(0.0, 100.0)),
+        _ => String::new(),
+    };
+    let message = one_line(progress.message.as_deref().unwrap_or_default().trim(), PROGRESS_MAX_COLUMNS);
+    let parts: Vec<String> = [done, message].into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(", ")
 }
 
 /// A text of the server, harmless and not long, without empty lines.

@@ -23,7 +23,7 @@ async fn asked(request: ElicitRequestParams, answers: &[ApprovalAnswer]) -> (Eli
     let questions = Questions::default();
     let _call = questions.begin("MCP server notes".into(), Arc::clone(&person) as _);
     let result = questions.ask(request, &CancellationToken::new()).await;
-    assert!(!questions.is_open());
+    assert!(!questions.lock().is_open);
     let asked = std::mem::take(&mut *person.asked.lock().expect("free"));
     (result, asked)
 }
@@ -114,7 +114,7 @@ async fn a_question_ends_with_its_call_and_is_the_only_one() {
     let first = asking(CancellationToken::new());
     silent.0.notified().await;
     let second = asking(CancellationToken::new()).await.expect("it ends");
-    assert_eq!((second, questions.is_open()), (ElicitationAction::Decline, true));
+    assert_eq!((second, questions.lock().is_open), (ElicitationAction::Decline, true));
     drop(call);
     assert_eq!(first.await.expect("it ends"), ElicitationAction::Cancel);
     // One that the server withdraws.
@@ -137,4 +137,33 @@ async fn a_call_has_so_many_cards_and_no_more() {
     }
     let result = questions.ask(form(&json!({}), &[]), &CancellationToken::new()).await;
     assert_eq!(result.action, ElicitationAction::Decline);
+}
+
+#[tokio::test]
+async fn what_a_server_says_of_its_call_is_a_short_harmless_line() {
+    let said = |progress: Value| {
+        let mut progress = progress;
+        progress["progressToken"] = json!(1);
+        how_far(&serde_json::from_value(progress).expect("progress"))
+    };
+    assert_eq!(said(json!({"progress": 2, "total": 5, "message": "reading\u{1b}[2J files\n"})), "40 %, reading files");
+    assert_eq!(said(json!({"progress": 7, "total": 5})), "100 %");
+    assert_eq!(said(json!({"progress": -1e300, "total": 1e-300, "message": " "})), "0 %");
+    assert_eq!(said(json!({"progress": 3, "total": 0, "message": "three"})), "three");
+    assert_eq!(said(json!({"progress": 3})), "");
+    assert_eq!(said(json!({"progress": 1, "message": "x".repeat(1_000_000)})).chars().count(), PROGRESS_MAX_COLUMNS);
+}
+
+#[tokio::test]
+async fn progress_goes_to_the_one_call_that_is_on() {
+    let (questions, person) = (Questions::default(), Person::answering(&[]));
+    let half = serde_json::from_value(json!({"progressToken": 1, "progress": 1, "total": 2})).expect("progress");
+    questions.said(&half);
+    assert!(questions.has_moved() && !questions.has_moved());
+    let mut call = questions.begin("MCP server notes".into(), Arc::clone(&person) as _);
+    questions.said(&half);
+    assert_eq!(call.next_news().await, "50 %");
+    let _second = questions.begin("MCP server notes".into(), person);
+    questions.said(&half);
+    assert!(!call.said.has_changed().expect("the call is on"));
 }

@@ -1,7 +1,7 @@
 //! What a server answers, as text for the model. Pure.
 
 use cohab_text::cut::cut_middle;
-use rmcp::model::{CallToolResult, ContentBlock, ReadResourceResult, ResourceContents};
+use rmcp::model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents, Role};
 
 /// The text of a call's result, of at most `max_bytes`.
 pub(crate) fn of_call(result: &CallToolResult, max_bytes: usize) -> String {
@@ -22,6 +22,16 @@ pub(crate) fn of_resource(result: &ReadResourceResult, max_bytes: usize) -> Stri
     let mut text = String::new();
     for contents in &result.contents {
         add(&mut text, &of_contents(contents));
+    }
+    cut_middle(&text, max_bytes)
+}
+
+/// The text of a prompt, of at most `max_bytes`. What it has the model say stands under its name.
+pub(crate) fn of_prompt(result: &GetPromptResult, max_bytes: usize) -> String {
+    let mut text = String::new();
+    for message in &result.messages {
+        let block = of_block(&message.content);
+        add(&mut text, &if message.role == Role::Assistant { format!("assistant: {block}") } else { block });
     }
     cut_middle(&text, max_bytes)
 }

@@ -1,6 +1,8 @@
-//! The model's tools for servers: one to find tools, one to call them, one to read what a server keeps.
+//! The model's tools for servers: one to find tools, one to call them, one to read what a server keeps, and one for a prompt that the
+//! user asks for.
 
 mod call;
+mod prompt;
 mod read;
 mod search;
 mod turn_servers;
@@ -17,11 +19,15 @@ pub fn tools(servers: &Arc<TurnServers>) -> Vec<Arc<dyn Tool>> {
     if servers.catalog.servers.is_empty() {
         return Vec::new();
     }
-    vec![
+    let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(search::SearchTools(Arc::clone(servers))),
         Arc::new(call::CallTool(Arc::clone(servers))),
         Arc::new(read::ReadResource(Arc::clone(servers))),
-    ]
+    ];
+    if servers.asked_prompt().is_some() {
+        tools.push(Arc::new(prompt::GetPrompt(Arc::clone(servers))));
+    }
+    tools
 }
 
 #[cfg(test)]

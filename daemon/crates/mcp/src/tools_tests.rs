@@ -7,7 +7,9 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    port::{ApprovalAnswer, ApprovalSubject, Effect, Lasts, ToolContext, ToolOutput},
+    port::{
+        Agreed, ApprovalAnswer, ApprovalSubject, Effect, EventSink, Lasts, NoSink, ToolContext, ToolOutput, TurnEvent,
+    },
     runner::CommandRunner,
 };
 use cohab_model_api::JsonObject;
@@ -24,6 +26,11 @@ use crate::{
 };
 
 fn turn(servers: Vec<Server>, consents: Consents) -> (tempfile::TempDir, Arc<TurnServers>) {
+    turn_of("", servers, consents)
+}
+
+/// The turn of a question.
+fn turn_of(question: &str, servers: Vec<Server>, consents: Consents) -> (tempfile::TempDir, Arc<TurnServers>) {
     let (folder, pool) = pool();
     let paths = cohab_protocol::Paths::new(
         |name| (name == "HOME").then(|| folder.path().to_owned()),
@@ -37,6 +44,7 @@ fn turn(servers: Vec<Server>, consents: Consents) -> (tempfile::TempDir, Arc<Tur
         search_wait: SEARCH_WAIT,
         output_max_bytes: 10_000,
         user: Person::answering(&[]),
+        question: question.to_owned(),
         judged: Mutex::default(),
     };
     (folder, Arc::new(turn))
@@ -69,14 +77,15 @@ async fn run(tool: &Arc<dyn Tool>, args: &Value) -> Result<ToolOutput, String> {
 }
 
 async fn run_with(tool: &Arc<dyn Tool>, args: &Value, cancel: &CancellationToken) -> Result<ToolOutput, String> {
-    let context = ToolContext { runner: &NoShell, approval: None, run_id: String::new(), is_check: false, cancel };
+    let context =
+        ToolContext { runner: &NoShell, approval: None, run_id: String::new(), is_check: false, cancel, sink: &NoSink };
     tool.intent(&object(args), Path::new("/"))?;
     tool.call(&object(args), &context).await
 }
 
-fn effect(tool: &Arc<dyn Tool>, args: &Value) -> (String, String, bool) {
+fn effect(tool: &Arc<dyn Tool>, args: &Value) -> (String, String, Agreed) {
     match tool.intent(&object(args), Path::new("/")).unwrap().effect {
-        Effect::Foreign { by, action, details, has_rule } => (format!("{by}: {action}"), details.to_string(), has_rule),
+        Effect::Foreign { by, action, details, agreed } => (format!("{by}: {action}"), details.to_string(), agreed),
         other => panic!("{other:?}"),
     }
 }
@@ -103,7 +112,7 @@ async fn a_tool_is_found_by_words_and_called() {
     assert!(found.content.starts_with(expected), "{}", found.content);
     let call = named(&turn, "mcp_call");
     let args = json!({"server": "fake", "tool": "now", "arguments": {"city": "Rome"}});
-    assert_eq!(effect(&call, &args), ("MCP server fake: now".into(), "{\"city\":\"Rome\"}".into(), false));
+    assert_eq!(effect(&call, &args), ("MCP server fake: now".into(), "{\"city\":\"Rome\"}".into(), Agreed::No));
     let answer = run(&call, &args).await.unwrap();
     assert_eq!(answer.content, "[outside text: MCP server fake]\n12:00");
     let failed = run(&call, &json!({"server": "fake", "tool": "fail"})).await.unwrap();
@@ -139,7 +148,7 @@ async fn lists_of_the_user_decide_and_a_changed_tool_is_asked_about_again() {
     let (_folder, turn) = turn(vec![server.clone()], Consents::default());
     let call = named(&turn, "mcp_call");
     let now = json!({"server": "fake", "tool": "now"});
-    assert!(effect(&call, &now).2, "the settings allow it");
+    assert_eq!(effect(&call, &now).2, Agreed::ByRule, "the settings allow it");
     let error = call.intent(&object(&json!({"server": "fake", "tool": "fail"})), Path::new("/")).unwrap_err();
     assert!(error.contains("never allows"), "{error}");
     run(&call, &now).await.unwrap();
@@ -151,6 +160,7 @@ async fn lists_of_the_user_decide_and_a_changed_tool_is_asked_about_again() {
         tokio::task::yield_now().await;
     }
     let later = TurnServers {
+        question: String::new(),
         pool: Arc::clone(&turn.pool),
         catalog: Catalog { servers: vec![server], consents: Some(seen.clone()) },
         surroundings: surroundings(),
@@ -161,8 +171,8 @@ async fn lists_of_the_user_decide_and_a_changed_tool_is_asked_about_again() {
         judged: Mutex::default(),
     };
     let later = Arc::new(later);
-    let (what, _, has_rule) = effect(&named(&later, "mcp_call"), &now);
-    assert!(what.contains("now (changed, ") && !has_rule, "{what} {definition}");
+    let (what, _, agreed) = effect(&named(&later, "mcp_call"), &now);
+    assert!(what.contains("now (changed, ") && agreed == Agreed::No, "{what} {definition}");
 }
 
 #[tokio::test]
@@ -178,8 +188,14 @@ async fn a_tool_that_changes_between_question_and_call_is_not_called() {
         tokio::task::yield_now().await;
     }
     let cancel = CancellationToken::new();
-    let context =
-        ToolContext { runner: &NoShell, approval: None, run_id: String::new(), is_check: false, cancel: &cancel };
+    let context = ToolContext {
+        runner: &NoShell,
+        approval: None,
+        run_id: String::new(),
+        is_check: false,
+        cancel: &cancel,
+        sink: &NoSink,
+    };
     let error = call.call(&now, &context).await.unwrap_err();
     assert!(error.contains("has changed the tool"), "{error}");
 }
@@ -193,7 +209,7 @@ async fn tools_that_the_user_read_and_allowed_bring_no_outside_text() {
     let (_folder, turn) = turn(vec![server], allowing("now", allowed));
     let found = run(&named(&turn, "mcp_search"), &json!({"query": "city"})).await.unwrap();
     assert!(found.content.starts_with("server fake, tool now"), "{}", found.content);
-    assert!(effect(&named(&turn, "mcp_call"), &json!({"server": "fake", "tool": "now"})).2);
+    assert_eq!(effect(&named(&turn, "mcp_call"), &json!({"server": "fake", "tool": "now"})).2, Agreed::ByRule);
     let found = run(&named(&turn, "mcp_search"), &json!({"query": "arguments"})).await.unwrap();
     assert!(found.content.starts_with("[outside text: "), "{}", found.content);
 }
@@ -232,13 +248,14 @@ async fn resources_are_text_of_others() {
     let listed = run(&read, &json!({"server": "fake"})).await.unwrap().content;
     assert!(listed.starts_with("[outside text: MCP server fake]\nnote:1 one"), "{listed}");
     let args = json!({"server": "fake", "uri": "note:1"});
-    assert_eq!(effect(&read, &args), ("MCP server fake: read a resource".into(), "note:1".into(), false));
+    assert_eq!(effect(&read, &args), ("MCP server fake: read a resource".into(), "note:1".into(), Agreed::No));
     assert!(run(&read, &args).await.unwrap().content.ends_with("a note"));
 }
 
 /// What a later turn with the same servers shares.
 fn next_turn(turn: &Arc<TurnServers>) -> Arc<TurnServers> {
     Arc::new(TurnServers {
+        question: String::new(),
         pool: Arc::clone(&turn.pool),
         catalog: turn.catalog.clone(),
         surroundings: surroundings(),
@@ -282,7 +299,7 @@ async fn without_readable_consents_every_tool_is_asked_about() {
     let turn = Arc::new(turn);
     let call = named(&turn, "mcp_call");
     let now = json!({"server": "fake", "tool": "now"});
-    assert!(!effect(&call, &now).2);
+    assert_eq!(effect(&call, &now).2, Agreed::No);
     assert!(call.intent(&object(&json!({"server": "fake", "tool": "fail"})), Path::new("/")).is_err());
     run(&call, &now).await.unwrap();
     assert_eq!(turn.consents.read().unwrap(), Consents::default(), "nothing counts as seen");
@@ -319,4 +336,95 @@ async fn a_server_asks_the_user_of_the_call_in_its_middle() {
     let ApprovalSubject::Input { by, message, label, .. } = &asked[0].subject else { panic!("no input") };
     assert_eq!((by.as_str(), message.as_str()), ("MCP server fake", "Where does the note go?"));
     assert_eq!(label, "1 of 2: colour · optional · one of red, green");
+}
+
+#[tokio::test]
+async fn a_prompt_is_filled_in_for_the_user_who_asks_for_it() {
+    let (_folder, turn) = turn_of("/fake:sum notes in short", vec![fake("")], Consents::default());
+    let prompt = named(&turn, "mcp_prompt");
+    let args = json!({"server": "fake", "prompt": "sum", "words": "notes in short"});
+    assert_eq!(
+        effect(&prompt, &args),
+        ("MCP server fake: read a prompt".into(), "sum notes in short".into(), Agreed::InQuestion)
+    );
+    assert_eq!(
+        effect(&prompt, &json!({"server": "fake", "prompt": "sum", "words": "/etc"})).2,
+        Agreed::No,
+        "other words"
+    );
+    let filled = run(&prompt, &args).await.unwrap();
+    let expected = "[outside text: MCP server fake]\nSum up notes, in short.\nassistant: With pleasure.";
+    assert_eq!(filled.content, expected);
+    for (args, advice) in [
+        (json!({"server": "fake", "prompt": "sun"}), "did you mean `/fake:sum`?"),
+        (json!({"server": "fake", "prompt": "x"}), "`cohab mcp test fake` lists its prompts"),
+        (json!({"server": "fake", "prompt": "sum"}), "it wants more words: `/fake:sum PAGE [LENGTH]`"),
+    ] {
+        let error = run(&prompt, &args).await.unwrap_err();
+        assert!(error.contains(advice), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn only_a_question_that_asks_for_a_prompt_has_the_tool_for_it() {
+    for question in ["/other:sum x", "sum up", "/fake sum", "say /fake:sum"] {
+        let (_folder, turn) = turn_of(question, vec![fake("")], Consents::default());
+        assert_eq!(tools(&turn).len(), 3, "{question}");
+    }
+}
+
+#[tokio::test]
+async fn a_resource_that_the_question_names_is_agreed_to() {
+    let (_folder, turn) = turn_of("what says @fake:note:1?", vec![fake("")], Consents::default());
+    let read = named(&turn, "mcp_read");
+    assert_eq!(effect(&read, &json!({"server": "fake", "uri": "note:1"})).2, Agreed::InQuestion);
+    assert_eq!(effect(&read, &json!({"server": "fake", "uri": "note:2"})).2, Agreed::No);
+    assert_eq!(effect(&read, &json!({"server": "fake"})).2, Agreed::No);
+}
+
+#[tokio::test]
+async fn resources_are_listed_page_by_page_with_templates_of_addresses() {
+    let (_folder, turn) = turn(vec![fake("")], Consents::default());
+    let listed = run(&named(&turn, "mcp_read"), &json!({"server": "fake"})).await.unwrap();
+    let expected =
+        "[outside text: MCP server fake]\nnote:1 one: \nnote:2 two: \nnote:{number} any (a template): By its number.\n";
+    assert_eq!(listed.content, expected);
+}
+
+/// Takes the first event, and makes a file then.
+struct Heard {
+    file: PathBuf,
+    events: Mutex<Vec<TurnEvent>>,
+}
+
+#[async_trait]
+impl EventSink for Heard {
+    async fn emit(&self, event: TurnEvent) {
+        self.events.lock().unwrap().push(event);
+        std::fs::write(&self.file, "").unwrap();
+    }
+
+    fn pause(&self) {}
+}
+
+#[tokio::test]
+async fn the_user_hears_how_far_a_call_is_while_it_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("heard");
+    let (_folder, turn) = turn(vec![fake_with("", &file)], Consents::default());
+    let (tool, cancel) = (named(&turn, "mcp_call"), CancellationToken::new());
+    let heard = Heard { file, events: Mutex::default() };
+    let context = ToolContext {
+        runner: &NoShell,
+        approval: None,
+        run_id: String::new(),
+        is_check: false,
+        cancel: &cancel,
+        sink: &heard,
+    };
+    let args = object(&json!({"server": "fake", "tool": "index"}));
+    tool.intent(&args, Path::new("/")).unwrap();
+    let output = tool.call(&args, &context).await.unwrap();
+    assert!(output.content.ends_with("\nindexed"), "{}", output.content);
+    assert_eq!(*heard.events.lock().unwrap(), [TurnEvent::StepProgress("40 %, reading files".into())]);
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, sync::Arc};
 
-use cohab_agent::port::Approver;
+use cohab_agent::port::{Approver, NoSink};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -70,7 +70,7 @@ async fn use_once(
     let calls = if calls.is_empty() { samples.collect() } else { calls.to_vec() };
     let mut report = String::new();
     for TrialCall { name, arguments } in calls {
-        let said = match open.call_for((server.by(), Arc::clone(user)), &name, arguments).await {
+        let said = match open.call_for((server.by(), Arc::clone(user), &NoSink), &name, arguments).await {
             Ok(answer) if answer.is_error == Some(true) => "failed".to_owned(),
             Ok(_) => "ok".to_owned(),
             Err(reason) => match pool.challenge(server) {

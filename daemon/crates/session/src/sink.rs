@@ -52,6 +52,7 @@ impl EventSink for SessionSink {
                 let usage = convert::usage(usage, is_cost_partial);
                 self.session.tell(DaemonMessage::TurnProgress(TurnProgress { turn_id, usage }));
             }
+            TurnEvent::StepProgress(text) => self.session.tell(DaemonMessage::StepProgress { turn_id, text }),
             TurnEvent::Subagent(progress) => {
                 let progress = convert::subagent_progress(turn_id, progress);
                 self.session.tell(DaemonMessage::SubagentProgress(progress));

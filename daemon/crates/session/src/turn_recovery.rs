@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cohab_agent::{
     Agent, TurnState,
-    port::{Effect, EventSink, ToolContext, TurnEvent},
+    port::{Effect, EventSink, NoSink, ToolContext, TurnEvent},
 };
 use cohab_guard::sanitize_results::harmless;
 use cohab_model_api::{Message, ToolResult};
@@ -121,7 +121,7 @@ impl RecoveryContext<'_> {
         }
         let runner = Claims::new(Arc::clone(self.session), begun_in);
         let (run_id, cancel) = (step.id.clone(), self.cancel);
-        let context = ToolContext { runner: &runner, approval: None, run_id, is_check: false, cancel };
+        let context = ToolContext { runner: &runner, approval: None, run_id, is_check: false, cancel, sink: &NoSink };
         let answer = tool.call(args, &context).await;
         let mut settled = step.clone();
         let claimed = runner.claimed();

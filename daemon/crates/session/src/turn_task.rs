@@ -330,7 +330,8 @@ async fn attach(agent: &Agent, state: &mut TurnState, sink: &dyn EventSink) {
         sink.emit(TurnEvent::Notice(NEEDS_MODEL.to_owned())).await;
     }
     if query_text::inside(text, ATTACHED).is_none()
-        && let Some(attachments) = attachments::of_question(agent, &named_in(text), sink).await
+        && let Some(attachments) =
+            attachments::of_question(agent, &query_text::words(text), &named_in(text), sink).await
     {
         state.attach(attachments);
     }

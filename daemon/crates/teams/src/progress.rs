@@ -95,6 +95,7 @@ impl EventSink for ProgressSink {
             TurnEvent::Text(_)
             | TurnEvent::Reasoning(_)
             | TurnEvent::Reset
+            | TurnEvent::StepProgress(_)
             | TurnEvent::Extended(_)
             | TurnEvent::Notice(_)
             | TurnEvent::Retry { .. } => {}

@@ -36,8 +36,8 @@ impl Tool for BashUnconfined {
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
         let (approval, run_id) = (context.approval.clone(), context.run_id.clone());
-        let (is_check, cancel) = (context.is_check, context.cancel);
-        let outside = ToolContext { runner: self.runner.as_ref(), approval, run_id, is_check, cancel };
+        let (is_check, cancel, sink) = (context.is_check, context.cancel, context.sink);
+        let outside = ToolContext { runner: self.runner.as_ref(), approval, run_id, is_check, cancel, sink };
         self.bash.call(args, &outside).await
     }
 }

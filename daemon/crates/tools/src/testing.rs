@@ -8,7 +8,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_agent::{
-    port::{Intent, Tool, ToolContext, ToolOutput},
+    port::{Intent, NoSink, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 use cohab_context::ignore_rules::IgnoreRules;
@@ -85,8 +85,11 @@ pub(super) async fn call_with(
     cancel: &CancellationToken,
     args: &Value,
 ) -> Result<ToolOutput, String> {
-    tool.call(&object(args), &ToolContext { runner, approval: None, run_id: String::new(), is_check: false, cancel })
-        .await
+    tool.call(
+        &object(args),
+        &ToolContext { runner, approval: None, run_id: String::new(), is_check: false, cancel, sink: &NoSink },
+    )
+    .await
 }
 
 /// Calls as a turn does: intent, then call.

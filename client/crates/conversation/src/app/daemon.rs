@@ -54,6 +54,11 @@ impl App {
             DaemonMessage::TurnUnfinished(unfinished) => self.on_unfinished(&unfinished, effects),
             DaemonMessage::TurnPaused { turn_id, is_paused } => self.on_turn_paused(turn_id, is_paused),
             DaemonMessage::TurnExtended { turn_id, number } => self.on_extended(turn_id, number),
+            DaemonMessage::StepProgress { turn_id, text } if self.is_current(turn_id) => {
+                if let Some(turn) = self.activity.turn_mut() {
+                    turn.step_progressed(&text);
+                }
+            }
             DaemonMessage::SubagentProgress(progress) if self.is_current(progress.turn_id) => {
                 self.on_subagent(progress, now);
             }

@@ -297,5 +297,5 @@ impl App {
 fn turn_status<'a>(turn: &'a Turn, activity: &'a StepActivity, approval: ApprovalMode) -> TurnStatus<'a> {
     let progress = &turn.progress;
     let (step, elapsed_s, usage) = (progress.step(), progress.elapsed_s(), progress.usage());
-    TurnStatus { activity, step, elapsed_s, usage, budget: progress.budget(), approval }
+    TurnStatus { activity, step, said: turn.step_progress(), elapsed_s, usage, budget: progress.budget(), approval }
 }

@@ -68,8 +68,15 @@ fn steps_notices_errors_and_receipts_are_harmless() {
         let tool = StepActivity::ToolCall { tool: text.clone(), argument: text.clone() };
         let model = StepActivity::ModelCall { model: text.clone() };
         for activity in [&tool, &model] {
-            let status =
-                TurnStatus { activity, step: 2, elapsed_s: 12, usage: None, budget: None, approval: ApprovalMode::All };
+            let status = TurnStatus {
+                activity,
+                step: 2,
+                said: None,
+                elapsed_s: 12,
+                usage: None,
+                budget: None,
+                approval: ApprovalMode::All,
+            };
             assert_harmless("status", &[status.line(80, output_style), Line::from(status.sentence())]);
         }
         assert_harmless("step", status::step_started(&tool, 80).as_slice());

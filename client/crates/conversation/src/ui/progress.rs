@@ -25,6 +25,8 @@ pub struct TurnStatus<'a> {
     pub activity: &'a StepActivity,
     /// Number of the step, from 0; the first one is not numbered.
     pub step: u32,
+    /// How far the step is, as it says.
+    pub said: Option<&'a str>,
     /// Since the question, in whole seconds.
     pub elapsed_s: u32,
     /// What the turn took so far, as far as it is known.
@@ -116,7 +118,8 @@ impl TurnStatus<'_> {
             seconds @ 0..60 => format!("{seconds} s"),
             seconds => duration(u64::from(seconds) * 1_000),
         });
-        elapsed.into_iter().chain(self.budget()).chain(self.tokens_and_cost()).collect()
+        let said = self.said.map(str::to_owned);
+        said.into_iter().chain(elapsed).chain(self.budget()).chain(self.tokens_and_cost()).collect()
     }
 
     /// Half a budget is no news.

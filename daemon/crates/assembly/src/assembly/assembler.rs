@@ -157,7 +157,7 @@ impl Assembler for Assembly {
         let (has_conversations, window_tokens) = (resolved.settings.kept.is_some(), window.tokens);
         let memory = self.memory_tools(&MemoryOffer { has_conversations, window_tokens, parts: None });
         let (root, nobody) = (surroundings.root.as_deref(), Arc::new(subagent::NobodyToAsk));
-        let servers = self.server_offer(&resolved.settings, root, Variables::default(), nobody).await;
+        let servers = self.server_offer(&resolved.settings, root, Variables::default(), (nobody, "")).await;
         let own = session_tools(&Arc::default(), surroundings, Box::new(|_| ())).into_iter().chain(memory);
         let own = own.chain(servers.tools);
         let tools = resolved.settings.tools.iter().cloned().chain(own).map(|tool| spec_tokens(&tool.spec())).sum();
@@ -264,7 +264,8 @@ impl Assembler for Assembly {
         let servers = match (parts.subagent(), &agent) {
             (None, None) => {
                 let root = parts.surroundings.root.as_deref();
-                self.server_offer(settings, root, session.environment(), Arc::clone(&approver)).await
+                let user = (Arc::clone(&approver), parts.question.as_str());
+                self.server_offer(settings, root, session.environment(), user).await
             }
             _ => ServerOffer::default(),
         };

@@ -13,7 +13,7 @@ use async_trait::async_trait;
 use cohab_agent::{
     Denial, Fact, Middleware as _, ObservedApprover, PlannedCall, TurnError, TurnObserver as _,
     builtin_tools::{LIVE, UNCONFINED},
-    port::{Approver, Effect, EventSink, StepResult, Tool, ToolContext, TurnEvent},
+    port::{Approver, Effect, EventSink, NoSink, StepResult, Tool, ToolContext, TurnEvent},
     runner::CommandRunner,
 };
 use cohab_context::workspace::root_of;
@@ -326,7 +326,8 @@ impl FlowCalls {
             Err(answer) => return answer,
         };
         let (approval, run_id) = (call.approval.clone(), call.run_id.clone());
-        let context = ToolContext { runner: self.confined.as_ref(), approval, run_id, is_check: false, cancel };
+        let runner = self.confined.as_ref();
+        let context = ToolContext { runner, approval, run_id, is_check: false, cancel, sink: &NoSink };
         match tool.call(&call.args, &context).await {
             Ok(output) if output.is_failure => NodeAnswer::Failed(self.clean(&output.content)),
             Ok(output) => NodeAnswer::Text(self.clean(&output.content)),

@@ -46,7 +46,7 @@ impl Assembly {
         settings: &TurnSettings,
         root: Option<&Path>,
         variables: Variables,
-        user: Arc<dyn Approver>,
+        (user, question): (Arc<dyn Approver>, &str),
     ) -> ServerOffer {
         // Most users have none.
         if settings.mcp.is_empty() && root.is_none() {
@@ -65,6 +65,7 @@ impl Assembly {
             search_wait: tools::SEARCH_WAIT,
             output_max_bytes: settings.output_max_bytes,
             user,
+            question: question.to_owned(),
             judged: Mutex::default(),
         });
         ServerOffer { tools: tools::tools(&servers), section }

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 
-use cohab_agent::port::Effect;
+use cohab_agent::port::{Agreed, Effect};
 use cohab_policy::{Context, Level, Verdict, assess_line, assess_read, assess_write};
 use cohab_policy_io::files::FileSystem;
 
@@ -23,7 +23,7 @@ pub fn standard_policy(effect: &Effect, context: Context<'_>) -> Verdict {
             verdict.reasons.extend(is_program(path).then(|| "it is a program: the new content may be run".into()));
             verdict
         }
-        Effect::Internal => Verdict::new(Level::Allow, Vec::new()),
+        Effect::Internal | Effect::Foreign { agreed: Agreed::InQuestion, .. } => Verdict::new(Level::Allow, Vec::new()),
         Effect::Foreign { .. } => Verdict::new(Level::Ask, vec![NOT_OURS.into()]),
     }
 }

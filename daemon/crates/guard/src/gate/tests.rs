@@ -52,14 +52,11 @@ fn user(answers: impl IntoIterator<Item = ApprovalAnswer>) -> Arc<User> {
 }
 
 fn gate(mode: ApprovalMode, user: &Arc<User>, consents: &Consents) -> Gate {
-    Gate::new(
-        by_first_word,
-        Arc::new(move || mode),
-        Arc::clone(user) as _,
-        consents.clone(),
-        "/home/ann".into(),
-        Shell::Bash,
-    )
+    gate_with(by_first_word, mode, user, consents)
+}
+
+fn gate_with(policy: Policy, mode: ApprovalMode, user: &Arc<User>, consents: &Consents) -> Gate {
+    Gate::new(policy, Arc::new(move || mode), Arc::clone(user) as _, consents.clone(), "/home/ann".into(), Shell::Bash)
 }
 
 fn planned(command: &str, cwd: &str) -> PlannedCall {

@@ -3,14 +3,14 @@
 use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::port::{Agreed, Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_teams::outside_line;
 use cohab_text::{nearest, sanitize::one_line};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::turn_servers::{SHOWN_COLUMNS, TurnServers, arguments};
+use super::turn_servers::{SHOWN_COLUMNS, TurnServers, arguments, lines_of};
 use crate::{listing::Listing, render, rule::ToolRule};
 
 const DESCRIPTION: &str = "Calls a tool of an MCP server. Find the tool and its arguments with mcp_search first. Its result is text of \
@@ -79,8 +79,8 @@ impl Tool for CallTool {
         let action = self.0.pool.action(server, &call.tool, judged.digest.as_deref());
         let title = format!("{} · {} {}", server.name, call.tool, if object.is_empty() { "" } else { &compact });
         let details = if object.is_empty() { String::new() } else { readable(&object, compact) };
-        let has_rule = judged.rule == ToolRule::Allowed;
-        let effect = Effect::Foreign { by: server.by(), action, details: details.into(), has_rule };
+        let agreed = if judged.rule == ToolRule::Allowed { Agreed::ByRule } else { Agreed::No };
+        let effect = Effect::Foreign { by: server.by(), action, details: details.into(), agreed };
         self.0.remember(server, &call.tool, judged);
         Ok(Intent { title: one_line(title.trim_end(), 2 * SHOWN_COLUMNS), effect })
     }
@@ -99,7 +99,7 @@ impl Tool for CallTool {
             let tool = open.tools.find(&call.tool).ok_or_else(|| no_tool(&open.tools, &call.tool))?;
             self.0.check(server, tool)?;
             self.0.note_first_use(server, tool).await;
-            open.call_for((server.by(), Arc::clone(&self.0.user)), &tool.name, object).await
+            open.call_for((server.by(), Arc::clone(&self.0.user), context.sink), &tool.name, object).await
         };
         let result = tokio::select! {
             biased;
@@ -108,12 +108,7 @@ impl Tool for CallTool {
         };
         let is_failure = result.is_error.unwrap_or_default();
         let text = render::of_call(&result, self.0.output_max_bytes);
-        let lines = text.lines().count();
-        let summary = match (is_failure, lines) {
-            (true, _) => "failed".to_owned(),
-            (false, 1) => "1 line".to_owned(),
-            (false, _) => format!("{lines} lines"),
-        };
+        let summary = if is_failure { "failed".to_owned() } else { lines_of(&text) };
         Ok(ToolOutput { content: format!("{}\n{text}", outside_line(&server.by())), summary, is_failure })
     }
 }

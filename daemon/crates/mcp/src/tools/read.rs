@@ -1,17 +1,20 @@
 //! `mcp_read` lists and reads the resources of a server.
 
-use std::{fmt::Write as _, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 
 use async_trait::async_trait;
-use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
+use cohab_agent::{
+    builtin_tools::RESOURCE_TOOL,
+    port::{Agreed, Effect, Intent, Tool, ToolContext, ToolOutput},
+};
+use cohab_context::attachments::resource_name;
 use cohab_model_api::{JsonObject, ToolSpec};
 use cohab_teams::outside_line;
 use cohab_text::{cut::cut_middle, sanitize::one_line};
-use rmcp::model::Resource;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::turn_servers::{SHOWN_COLUMNS, TurnServers, arguments};
+use super::turn_servers::{SHOWN_COLUMNS, TurnServers, arguments, lines_of};
 use crate::render;
 
 const DESCRIPTION: &str =
@@ -33,7 +36,7 @@ struct ReadArguments {
 impl Tool for ReadResource {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
-            name: "mcp_read".into(),
+            name: RESOURCE_TOOL.into(),
             description: DESCRIPTION.into(),
             parameters: json!({
                 "type": "object",
@@ -52,12 +55,15 @@ impl Tool for ReadResource {
         if uri.as_ref().is_some_and(|uri| uri.len() > MAX_URI_BYTES) {
             return Err(format!("the address has more than {MAX_URI_BYTES} bytes"));
         }
-        let action = if uri.is_some() { "read a resource" } else { "list resources" };
-        let details = uri.unwrap_or_default();
-        let title = one_line(format!("{} · {action} {details}", server.name).trim_end(), 2 * SHOWN_COLUMNS);
-        let effect =
-            Effect::Foreign { by: server.by(), action: action.into(), details: details.into(), has_rule: false };
-        Ok(Intent { title, effect })
+        let (action, title) = match &uri {
+            Some(uri) => ("read a resource", resource_name(&server.name, uri)),
+            None => ("list resources", format!("{} · list resources", server.name)),
+        };
+        let is_named = uri.as_ref().is_some_and(|uri| self.0.is_named(&resource_name(&server.name, uri)));
+        let agreed = if is_named { Agreed::InQuestion } else { Agreed::No };
+        let details = uri.unwrap_or_default().into();
+        let effect = Effect::Foreign { by: server.by(), action: action.into(), details, agreed };
+        Ok(Intent { title: one_line(&title, 2 * SHOWN_COLUMNS), effect })
     }
 
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
@@ -70,7 +76,10 @@ impl Tool for ReadResource {
                     let read = pool.read(server, surroundings, uri).await?;
                     Ok(render::of_resource(&read, self.0.output_max_bytes))
                 }
-                None => Ok(cut_middle(&listed(&pool.resources(server, surroundings).await?), self.0.output_max_bytes)),
+                None => {
+                    let resources = pool.resources(server, surroundings).await?;
+                    Ok(cut_middle(&resources.to_text(), self.0.output_max_bytes))
+                }
             }
         };
         let text: Result<String, String> = tokio::select! {
@@ -79,20 +88,7 @@ impl Tool for ReadResource {
             text = reading => text,
         };
         let text = text.map_err(|reason| format!("{}: {reason}", server.by()))?;
-        let summary = format!("{} lines", text.lines().count());
+        let summary = lines_of(&text);
         Ok(ToolOutput { content: format!("{}\n{text}", outside_line(&server.by())), summary, is_failure: false })
     }
-}
-
-fn listed(resources: &[Resource]) -> String {
-    if resources.is_empty() {
-        return "It lists no resources.".to_owned();
-    }
-    let mut text = String::new();
-    for resource in resources {
-        let description = resource.description.as_deref().unwrap_or_default();
-        // Writing to a text cannot fail.
-        let _ = writeln!(text, "{} {}: {}", resource.uri, resource.name, one_line(description, 2 * SHOWN_COLUMNS));
-    }
-    text
 }

@@ -7,6 +7,10 @@ use std::{
 };
 
 use cohab_agent::port::Approver;
+use cohab_context::{
+    attachments::mentions,
+    called::{ServerPrompt, server_prompt},
+};
 use cohab_model_api::JsonObject;
 use cohab_text::{nearest, sanitize::one_line};
 use serde::de::DeserializeOwned;
@@ -43,6 +47,8 @@ pub struct TurnServers {
     pub output_max_bytes: usize,
     /// Whom servers may ask.
     pub user: Arc<dyn Approver>,
+    /// What the user typed in this turn; may be empty.
+    pub question: String,
     /// The definitions by which calls were judged.
     pub judged: Mutex<HashMap<(String, String), Judged>>,
 }
@@ -55,6 +61,16 @@ pub struct Judged {
 }
 
 impl TurnServers {
+    /// Whether the question names this resource of a server by `@server:address`.
+    pub(super) fn is_named(&self, resource: &str) -> bool {
+        mentions(&self.question).iter().flatten().any(|name| name == resource)
+    }
+
+    /// The prompt of a server that the question asks for, if there is such a server.
+    pub(super) fn asked_prompt(&self) -> Option<ServerPrompt<'_>> {
+        server_prompt(&self.question).filter(|asked| self.catalog.find(asked.server).is_some())
+    }
+
     pub(super) fn find(&self, name: &str) -> Result<&Server, String> {
         self.catalog.find(name).ok_or_else(|| {
             let names: Vec<&str> = self.catalog.servers.iter().map(|server| server.name.as_str()).collect();
@@ -122,6 +138,14 @@ impl TurnServers {
         if let Ok(Err(error)) = kept.await {
             tracing::warn!(%error, "what a tool of a server is like could not be kept");
         }
+    }
+}
+
+/// `3 lines`.
+pub(super) fn lines_of(text: &str) -> String {
+    match text.lines().count() {
+        1 => "1 line".to_owned(),
+        lines => format!("{lines} lines"),
     }
 }
 

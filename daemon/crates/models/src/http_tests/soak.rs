@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use async_trait::async_trait;
 use cohab_agent::{
     Agent, TurnLimits, TurnPorts, TurnStack, TurnState,
-    port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
+    port::{Effect, Intent, NoSink, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 use cohab_model_api::JsonObject;
@@ -54,15 +54,6 @@ impl CommandRunner for NoShell {
     fn cwd(&self) -> std::path::PathBuf {
         "/".into()
     }
-}
-
-struct Nobody;
-
-#[async_trait]
-impl EventSink for Nobody {
-    fn pause(&self) {}
-
-    async fn emit(&self, _: TurnEvent) {}
 }
 
 /// Numbers that look random.
@@ -141,7 +132,7 @@ async fn turns_with_every_fault_end_and_run_no_command_twice() {
         for turn in 0..turns {
             let mut state = TurnState::new(Vec::new(), format!("question-{turn}"));
             let cancel = CancellationToken::new();
-            let ended = tokio::time::timeout(HANG_LIMIT, agent.run_turn(&mut state, &Nobody, &cancel)).await;
+            let ended = tokio::time::timeout(HANG_LIMIT, agent.run_turn(&mut state, &NoSink, &cancel)).await;
             ends += usize::from(ended.expect("no turn hangs").is_ok());
             let now = ledger.0.lock().expect("no test panics with it").len();
             assert!(now - ran <= 1, "{} {turn}: one question, one command", fixture.wire);

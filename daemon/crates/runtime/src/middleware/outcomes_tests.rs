@@ -9,9 +9,7 @@ use async_trait::async_trait;
 use cohab_agent::{
     Agent, StopReason, TurnError, TurnLimits, TurnPorts, TurnStack, TurnState,
     hook::TurnResult,
-    port::{
-        ApprovalAnswer, ApprovalQuestion, Approver, Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent,
-    },
+    port::{ApprovalAnswer, ApprovalQuestion, Approver, Effect, Intent, NoSink, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 use cohab_model_api::{
@@ -77,13 +75,6 @@ impl Approver for Nobody {
 }
 
 #[async_trait]
-impl EventSink for Nobody {
-    fn pause(&self) {}
-
-    async fn emit(&self, _: TurnEvent) {}
-}
-
-#[async_trait]
 impl CommandRunner for Nobody {
     async fn run(&self, _: CommandRequest, _: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         Err(RelayError::NoClient)
@@ -124,7 +115,7 @@ async fn outcome(answer: Answer, model_calls: u32) -> (TurnResult, Arc<Model>) {
         limits: TurnLimits { model_calls },
     };
     let mut state = TurnState::new(Vec::new(), "question".into());
-    let result = agent.run_turn(&mut state, &Nobody, &CancellationToken::new()).await;
+    let result = agent.run_turn(&mut state, &NoSink, &CancellationToken::new()).await;
     assert!(state.pending_calls().is_empty());
     (result, model)
 }

@@ -6,7 +6,7 @@ use std::{
 
 use cohab_agent::{
     Agent, Denial, Middleware, TurnLimits, TurnPorts, TurnStack, TurnState,
-    port::{Effect, EventSink, Intent, Tool, ToolContext, ToolOutput, TurnEvent},
+    port::{Effect, Intent, NoSink, Tool, ToolContext, ToolOutput},
     runner::CommandRunner,
 };
 use cohab_context::compaction::Truncate;
@@ -113,13 +113,6 @@ impl Tool for Look {
 struct Nobody;
 
 #[async_trait]
-impl EventSink for Nobody {
-    fn pause(&self) {}
-
-    async fn emit(&self, _: TurnEvent) {}
-}
-
-#[async_trait]
 impl CommandRunner for Nobody {
     async fn run(&self, _: CommandRequest, _: &CancellationToken) -> Result<CommandOutcome, RelayError> {
         Err(RelayError::NoClient)
@@ -164,7 +157,7 @@ async fn seen(script: &Value) -> Capture {
     };
     let mut state = TurnState::new(Vec::new(), "private question".into());
     compactor.shorten(state.messages(), Target { tokens: 1_000, messages: 10 }).await;
-    let _ = agent.run_turn(&mut state, &Nobody, &CancellationToken::new()).await;
+    let _ = agent.run_turn(&mut state, &NoSink, &CancellationToken::new()).await;
     drop((agent, compactor));
     capture
 }

@@ -54,6 +54,7 @@ impl<S: EventSink> EventSink for RecordingSink<S> {
             TurnEvent::Extended(words) => self.recorder.keep(Event::Added { text: sanitize_prose(words) }),
             TurnEvent::StepStarted { .. }
             | TurnEvent::Spent { .. }
+            | TurnEvent::StepProgress(_)
             | TurnEvent::Subagent(_)
             | TurnEvent::Notice(_)
             | TurnEvent::Retry { .. } => {}

@@ -194,7 +194,7 @@ impl StepLog {
                     step.metadata.first_token_ms = step.metadata.first_token_ms.or(waited);
                 }
             }
-            TurnEvent::Reset | TurnEvent::Spent { .. } | TurnEvent::Subagent(_) => {}
+            TurnEvent::Reset | TurnEvent::Spent { .. } | TurnEvent::StepProgress(_) | TurnEvent::Subagent(_) => {}
         }
     }
 

@@ -3,7 +3,7 @@ use std::{task::Poll, time::Duration};
 use async_trait::async_trait;
 use cohab_agent::{
     Denial, Fact, Middleware as _, ObservedApprover, PlannedCall, TurnObserver, TurnState,
-    port::{Activity, Approver, EventSink, Intent, StepResult, TurnEvent},
+    port::{Activity, Approver, EventSink, Intent, NoSink, StepResult, TurnEvent},
     runner::CommandRunner,
     state::Record,
 };
@@ -21,16 +21,6 @@ use super::{
     hooks::{ApprovedCallRecorder, ProposedCallRecorder},
     step_hooks::{IntentJournal, Steps},
 };
-
-/// Takes everything.
-struct Silent;
-
-#[async_trait]
-impl EventSink for Silent {
-    fn pause(&self) {}
-
-    async fn emit(&self, _: TurnEvent) {}
-}
 
 /// Answers always the same.
 struct Always(ApprovalAnswer);
@@ -357,7 +347,7 @@ async fn the_users_commands_are_kept_with_the_question_they_came_before() {
 async fn what_the_model_says_is_kept_by_the_step_and_void_text_is_not() {
     let bench = Bench::new();
     bench.begin();
-    let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
+    let sink = RecordingSink::new(NoSink, Arc::clone(&bench.recorder));
     let finished = || TurnEvent::StepFinished {
         step: 0,
         outcome: StepResult::Done,
@@ -389,7 +379,7 @@ async fn what_the_model_says_is_kept_by_the_step_and_void_text_is_not() {
 async fn of_a_model_call_it_is_kept_when_its_first_word_came_and_how_it_ended() {
     let bench = Bench::new();
     bench.begin();
-    let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
+    let sink = RecordingSink::new(NoSink, Arc::clone(&bench.recorder));
     let pass = |ms| tokio::time::sleep(Duration::from_millis(ms));
     sink.emit(TurnEvent::StepStarted {
         step: 0,
@@ -447,7 +437,7 @@ impl Approver for Slow {
 async fn the_time_that_the_user_took_is_kept_apart() {
     let bench = Bench::new();
     bench.begin();
-    let sink = RecordingSink::new(Silent, Arc::clone(&bench.recorder));
+    let sink = RecordingSink::new(NoSink, Arc::clone(&bench.recorder));
     let steps = Steps { recorder: Arc::clone(&bench.recorder), provider: Arc::new(Model::says("of no concern")) };
     let approver = |seconds| bench.approver(Arc::new(Slow(Duration::from_secs(seconds))));
     let subject =

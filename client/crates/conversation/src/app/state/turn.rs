@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use cohab_protocol::{CallId, ChunkDelta, ClientMessage, ModelIdentity, ResumePoint, StepActivity, TurnId};
 use cohab_term::markdown::CodeBlocks;
+use cohab_text::sanitize::one_line;
 use ratatui::text::Line;
 
 use super::{
@@ -22,6 +23,8 @@ use crate::{app::Options, approval::OpenQuestion, silence::SILENCE_LIMIT};
 const SETTLE_LIMIT: Duration = Duration::from_millis(300);
 /// How often the rest of one turn is asked for over a new connection.
 const RESUMES_MAX: u8 = 3;
+/// Columns of what a step says of itself; the rest of the status row is the program's.
+const PROGRESS_MAX_COLUMNS: usize = 40;
 
 /// Whether a turn is held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -90,6 +93,8 @@ struct Steps {
     is_suspended: bool,
     /// One of them shared the shell.
     shares_shell: bool,
+    /// How far the last one is, as it says.
+    progress: Option<String>,
 }
 
 #[derive(Debug)]
@@ -338,14 +343,25 @@ impl Turn {
     pub(crate) fn step_started(&mut self, step: u32, activity: StepActivity) {
         self.waiting = Waiting::Step(activity.clone());
         self.steps.shares_shell |= activity == StepActivity::Shared;
-        (self.steps.ran_ms, self.steps.is_suspended) = (None, false);
+        (self.steps.ran_ms, self.steps.is_suspended, self.steps.progress) = (None, false, None);
         self.steps.open.push((step, activity));
+    }
+
+    /// The last step has come so far.
+    pub(crate) fn step_progressed(&mut self, text: &str) {
+        self.steps.progress = Some(one_line(text, PROGRESS_MAX_COLUMNS)).filter(|_| !self.steps.open.is_empty());
+    }
+
+    /// How far the last step is, in a few words.
+    pub(crate) fn step_progress(&self) -> Option<&str> {
+        self.steps.progress.as_deref()
     }
 
     /// What is known of a step that is over.
     pub(crate) fn step_finished(&mut self, step: u32) -> Option<EndedStep> {
         let index = self.steps.open.iter().position(|(number, _)| *number == step)?;
         let (_, activity) = self.steps.open.remove(index);
+        self.steps.progress = None;
         // Several may be on at once.
         self.waiting = self.steps.open.last().map_or(Waiting::Nothing, |(_, open)| Waiting::Step(open.clone()));
         Some(EndedStep {

@@ -20,6 +20,7 @@ fn the_line_and_the_sentence() {
     let of = |activity, step, elapsed_s, usage, approval| TurnStatus {
         activity,
         step,
+        said: None,
         elapsed_s,
         usage,
         budget: None,
@@ -45,13 +46,32 @@ fn the_line_and_the_sentence() {
     insta::assert_snapshot!(all);
 }
 
+#[test]
+fn what_a_step_says_of_itself_stands_before_the_time() {
+    let index = StepActivity::ToolCall { tool: "mcp_call".into(), argument: "docs · index".into() };
+    let status = |said| TurnStatus {
+        activity: &index,
+        step: 1,
+        said,
+        elapsed_s: 12,
+        usage: None,
+        budget: None,
+        approval: ApprovalMode::Ask,
+    };
+    let line = |said, width| status(said).line(width, OutputStyle::Rich).to_string();
+    let said = Some("40 %, reading files");
+    assert_eq!(line(said, 100), "● step 2 · mcp_call docs · index · 40 %, reading files · 12 s · Ctrl-C stops");
+    assert_eq!(line(said, 40), "● mcp_call docs… · 40 %, reading files");
+    assert_eq!(line(None, 60), "● step 2 · mcp_call docs · index · 12 s · Ctrl-C stops");
+}
+
 proptest! {
     #[test]
     fn the_line_fits_and_says_how_to_stop_where_there_is_room(
         argument in "[a-z\u{1b}\n日👍\u{202e} ]{0,60}", step in 0u32..20, elapsed_s in 0u32..10_000, width in 1usize..120,
     ) {
         let (activity, usage) = (bash(&argument), usage(Some(99_000), Some(1)));
-        let status = TurnStatus { activity: &activity, step, elapsed_s, usage: Some(&usage), budget: None, approval: ApprovalMode::Ask };
+        let status = TurnStatus { activity: &activity, step, said: None, elapsed_s, usage: Some(&usage), budget: None, approval: ApprovalMode::Ask };
         let line = status.line(width, OutputStyle::Rich);
         prop_assert!(line.width() <= width, "{line}");
         prop_assert!(!line.to_string().chars().any(char::is_control), "{line}");

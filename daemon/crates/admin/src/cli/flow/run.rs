@@ -11,7 +11,7 @@ use std::{
 
 use async_trait::async_trait;
 use clap::Args;
-use cohab_agent::port::{Approver, EventSink, TurnEvent};
+use cohab_agent::port::{Approver, NoSink};
 use cohab_assembly::{
     assembly::{FlowCaller, FlowCalls, FlowModels},
     wiring,
@@ -216,7 +216,7 @@ async fn drive(
     let approver: Arc<dyn Approver> = Arc::clone(&console) as _;
     let caller = FlowCaller { kind: "flow", run: id.clone(), folder: folder.clone(), mode: approve.approve, approver };
     let calls = wiring::flow_calls(paths, &secrets, caller)?;
-    let models = wiring::flow_models(paths, &secrets, (id.clone(), folder.clone()), calls.approver(), Arc::new(NoRows));
+    let models = wiring::flow_models(paths, &secrets, (id.clone(), folder.clone()), calls.approver(), Arc::new(NoSink));
     let work = TerminalWork { calls, models, console };
     let cancel = CancellationToken::new();
     let driving = run::run(flow, past, std::mem::take(answers), &work, log.as_mut(), &cancel);
@@ -294,16 +294,6 @@ impl TerminalWork {
         let line = format!("{}: {}, {}", visited.node, outcome(answer), time::took(took));
         self.console.say(one_line(&line, LINE_COLUMNS) + "\n").await;
     }
-}
-
-/// The rows of debaters have no place between the lines of a run.
-struct NoRows;
-
-#[async_trait]
-impl EventSink for NoRows {
-    async fn emit(&self, _: TurnEvent) {}
-
-    fn pause(&self) {}
 }
 
 #[async_trait]

@@ -2,19 +2,19 @@
 
 use super::*;
 
-fn action(by: &str, action: &str, details: &str, has_rule: bool) -> PlannedCall {
-    let effect = Effect::Foreign { by: by.into(), action: action.into(), details: details.into(), has_rule };
+fn action(by: &str, action: &str, details: &str, agreed: Agreed) -> PlannedCall {
+    let effect = Effect::Foreign { by: by.into(), action: action.into(), details: details.into(), agreed };
     PlannedCall { tool: "mcp_call".into(), intent: Intent { title: action.into(), effect }, ..planned("", "/") }
 }
 
 /// Whether the action may run, and the number of questions. The user says yes.
-async fn judged(mode: ApprovalMode, has_rule: bool, is_tainted: bool) -> (bool, usize) {
+async fn judged(mode: ApprovalMode, agreed: Agreed, is_tainted: bool) -> (bool, usize) {
     let (user, consents) = (user([yes(false)]), Consents::default());
     if is_tainted {
         consents.taint().raise("`curl`");
     }
-    let gate = gate(mode, &user, &consents);
-    let may_run = gate.before_tool(&mut action("MCP server time", "now", "", has_rule)).await.is_ok();
+    let gate = gate_with(standard_policy, mode, &user, &consents);
+    let may_run = gate.before_tool(&mut action("MCP server time", "now", "", agreed)).await.is_ok();
     let questions = user.questions.lock().unwrap().len();
     (may_run, questions)
 }
@@ -22,20 +22,25 @@ async fn judged(mode: ApprovalMode, has_rule: bool, is_tainted: bool) -> (bool, 
 #[tokio::test]
 async fn modes_and_rules_decide_about_other_programs() {
     use ApprovalMode::{All, Ask, Auto, ReadOnly};
-    for (mode, has_rule, is_tainted, expected) in [
-        (ReadOnly, false, false, (false, 0)),
-        (ReadOnly, true, false, (false, 0)),
-        (Ask, false, false, (true, 1)),
-        (Ask, true, false, (true, 0)),
-        (Ask, true, true, (true, 1)),
-        (Auto, false, false, (true, 1)),
-        (Auto, true, false, (true, 0)),
-        (Auto, true, true, (true, 1)),
-        (All, false, false, (true, 0)),
-        (All, false, true, (true, 1)),
-        (All, true, true, (true, 1)),
+
+    use Agreed::{ByRule, InQuestion, No};
+    for (mode, agreed, is_tainted, expected) in [
+        (ReadOnly, No, false, (false, 0)),
+        (ReadOnly, ByRule, false, (false, 0)),
+        (Ask, No, false, (true, 1)),
+        (Ask, ByRule, false, (true, 0)),
+        (Ask, ByRule, true, (true, 1)),
+        (Auto, No, false, (true, 1)),
+        (Auto, ByRule, false, (true, 0)),
+        (Auto, ByRule, true, (true, 1)),
+        (All, No, false, (true, 0)),
+        (All, No, true, (true, 1)),
+        (All, ByRule, true, (true, 1)),
+        (ReadOnly, InQuestion, false, (true, 0)),
+        (Ask, InQuestion, true, (true, 0)),
+        (Auto, InQuestion, true, (true, 0)),
     ] {
-        assert_eq!(judged(mode, has_rule, is_tainted).await, expected, "{mode:?} {has_rule} {is_tainted}");
+        assert_eq!(judged(mode, agreed, is_tainted).await, expected, "{mode:?} {agreed:?} {is_tainted}");
     }
 }
 
@@ -43,13 +48,13 @@ async fn modes_and_rules_decide_about_other_programs() {
 async fn consent_for_the_session_holds_for_that_action_of_that_program() {
     let (user, consents) = (user([yes(true), yes(false), yes(false)]), Consents::default());
     let gate = gate(ApprovalMode::Ask, &user, &consents);
-    let mut first = action("MCP server time", "now", "Rome", false);
+    let mut first = action("MCP server time", "now", "Rome", Agreed::No);
     gate.before_tool(&mut first).await.unwrap();
-    let again = PlannedCall { cwd: "/two".into(), ..action("MCP server time", "now", "Oslo", false) };
+    let again = PlannedCall { cwd: "/two".into(), ..action("MCP server time", "now", "Oslo", Agreed::No) };
     gate.before_tool(&mut { again }).await.unwrap();
     assert_eq!(user.questions.lock().unwrap().len(), 1);
-    gate.before_tool(&mut action("MCP server time", "set", "Rome", false)).await.unwrap();
-    gate.before_tool(&mut action("MCP server other", "now", "Rome", false)).await.unwrap();
+    gate.before_tool(&mut action("MCP server time", "set", "Rome", Agreed::No)).await.unwrap();
+    gate.before_tool(&mut action("MCP server other", "now", "Rome", Agreed::No)).await.unwrap();
     assert_eq!(user.questions.lock().unwrap().len(), 3);
 }
 
@@ -57,7 +62,7 @@ async fn consent_for_the_session_holds_for_that_action_of_that_program() {
 async fn consent_from_before_outside_text_is_asked_for_again() {
     let (user, consents) = (user([yes(true), yes(true)]), Consents::default());
     let gate = gate(ApprovalMode::Ask, &user, &consents);
-    let call = || action("MCP server time", "now", "Rome", false);
+    let call = || action("MCP server time", "now", "Rome", Agreed::No);
     gate.before_tool(&mut call()).await.unwrap();
     consents.taint().raise("MCP server time");
     gate.before_tool(&mut call()).await.unwrap();
@@ -72,7 +77,7 @@ async fn a_refused_action_is_not_asked_about_again_in_the_turn() {
     let (user, consents) = (user([no()]), Consents::default());
     let gate = gate(ApprovalMode::Ask, &user, &consents);
     for _ in 0..2 {
-        assert!(gate.before_tool(&mut action("MCP server time", "now", "Rome", false)).await.is_err());
+        assert!(gate.before_tool(&mut action("MCP server time", "now", "Rome", Agreed::No)).await.is_err());
     }
     assert_eq!(user.questions.lock().unwrap().len(), 1);
 }
