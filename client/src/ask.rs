@@ -1,5 +1,6 @@
 //! `cohab ask`: one question, one answer, then exit. Commands run in a shell of their own in the daemon.
 
+mod image;
 mod json;
 mod keyboard;
 mod piped_input;
@@ -76,6 +77,9 @@ pub struct AskArgs {
     /// Print only JSON that is valid against this JSON Schema
     #[arg(long, value_name = "FILE", conflicts_with = "json")]
     pub output_schema: Option<PathBuf>,
+    /// Show the model an image or PDF; may be given several times
+    #[arg(long, value_name = "FILE")]
+    pub image: Vec<PathBuf>,
     /// What may run unasked [default: ask; without a terminal, refuse]
     #[arg(long, value_name = "MODE")]
     pub approve: Option<ApproveMode>,
@@ -181,6 +185,8 @@ async fn ask(args: &AskArgs, paths: &Paths, view: &mut dyn View) -> Result<u8, A
     )
     .map_err(AskError::Usage)?;
     let cwd = std::env::current_dir().map_err(AskError::Folder)?;
+    let images: Result<Vec<String>, String> = args.image.iter().map(|path| image::mention(path, &cwd)).collect();
+    let text = [vec![text], images.map_err(AskError::Usage)?].concat().join("\n");
     let piped_input = piped_input::read().map_err(AskError::Input)?;
     // From here on the terminal may be changed, and Ctrl-C has something to cancel; before, the system's own way of ending us is right.
     let mut stop = StopSignals::listen()?;

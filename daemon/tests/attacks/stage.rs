@@ -239,7 +239,7 @@ impl Stage {
             Place::Block(tag, text) => block = format!("<{tag}>\n{}\n</{tag}>\n", told(text)),
             Place::Server(part) => server::write(&home, part, &told("{}")),
             Place::EarlierAnswer => {
-                history.push(Message::User { text: "<question>\nwhat does it say\n</question>".into() });
+                history.push(Message::user("<question>\nwhat does it say\n</question>".into()));
                 let text = format!("It says: {ORDER}");
                 history.push(Message::Assistant(AssistantMessage { text, ..AssistantMessage::default() }));
             }

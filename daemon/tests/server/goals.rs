@@ -248,7 +248,7 @@ impl ModelProvider for Player {
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
         let number = request.messages.iter().find_map(|message| match message {
-            Message::User { text } => text.split_once("work number ")?.1.split('.').next()?.parse().ok(),
+            Message::User { text, .. } => text.split_once("work number ")?.1.split('.').next()?.parse().ok(),
             _ => None,
         });
         stream::iter(self.with(number.expect("the question names its script"), answer)).boxed()

@@ -62,7 +62,7 @@ impl ModelProvider for Obedient {
             Some(Message::ToolResults(results)) => {
                 return stream::iter([text(&unmarked(&results[0].content)), stop]).boxed();
             }
-            Some(Message::User { text }) => {
+            Some(Message::User { text, .. }) => {
                 text.split("<question>\n").last().unwrap().split('\n').next().unwrap().to_owned()
             }
             other => panic!("a request ends with {other:?}"),
@@ -169,7 +169,7 @@ impl Tool for Bash {
         };
         let outcome = context.runner.run(request, context.cancel).await.map_err(|error| error.to_string())?;
         let content = format!("exit {:?}: {}", outcome.status, outcome.output);
-        Ok(ToolOutput { content, summary: "ran".into(), is_failure: outcome.status != Some(0) })
+        Ok(ToolOutput { is_failure: outcome.status != Some(0), ..ToolOutput::text(content, "ran".into()) })
     }
 }
 

@@ -77,3 +77,49 @@ fn a_script_attaches_files_as_well() {
     let told = server.wait_for_calls(1)[0].conversation();
     assert!(told.contains("panic!()") && !told.contains("the key itself"), "{told}");
 }
+
+/// A picture of one point, and its start as base64.
+const SHOT: (&[u8], &str) = (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "iVBORw0KGgoAAAANSUhEUg");
+
+#[test]
+fn an_image_goes_to_the_model_on_every_wire() {
+    for wire in Wire::ALL {
+        let server = ModelServer::start(wire, [Answer::text("A point.")]);
+        let home = Home::with_model(&server);
+        fs::write(home.path("my shot.png"), SHOT.0).expect("an image");
+        let shell = home.cohab();
+        shell.ask("look at @\"my shot.png\"", "A point.");
+        assert!(shell.look(|view| view.shows("attached: my shot.png, image/png, 1 kB")), "{}", shell.dump());
+        let body = server.wait_for_calls(1)[0].body.to_string();
+        assert_eq!(body.matches(SHOT.1).count(), 1, "{wire:?} {body}");
+    }
+}
+
+#[test]
+fn an_image_that_the_service_refuses_does_not_end_the_conversation() {
+    let refusal = Answer::status(400, "this model takes no images");
+    let server =
+        ModelServer::start(Wire::OpenAiChat, [refusal, Answer::text("I see none."), Answer::text("Still here.")]);
+    let home = Home::with_model(&server);
+    fs::write(home.path("shot.png"), SHOT.0).expect("an image");
+    let shell = home.cohab();
+    shell.ask("look at @shot.png", "I see none.");
+    shell.wait_text("did not take shot.png, the question goes without");
+    shell.ask("and now", "Still here.");
+    let calls = server.wait_for_calls(3);
+    assert!(calls[1..].iter().all(|call| !call.body.to_string().contains(SHOT.1)));
+}
+
+#[test]
+fn a_script_shows_images_and_is_told_what_is_none() {
+    let server = ModelServer::start(Wire::Anthropic, [Answer::text("A point.")]);
+    let home = Home::with_model(&server);
+    fs::write(home.path("my 'shot'.png"), SHOT.0).expect("an image");
+    home.write("notes.txt", "text");
+    let answered = home.run(&["ask", "--image", "my 'shot'.png", "what is this"]);
+    assert!(answered.stdout.contains("A point."), "{} {}", answered.stdout, answered.stderr);
+    assert!(server.wait_for_calls(1)[0].body.to_string().contains(SHOT.1));
+    let refused = home.run(&["ask", "--image", "notes.txt", "what is this"]);
+    assert_eq!(refused.status, Some(2));
+    assert!(refused.stderr.contains("--image notes.txt: neither PNG, JPEG, GIF, WebP nor PDF"), "{}", refused.stderr);
+}

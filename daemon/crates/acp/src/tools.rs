@@ -54,7 +54,7 @@ impl Tool for AgentAction {
 
     async fn call(&self, _args: &JsonObject, _context: &ToolContext<'_>) -> Result<ToolOutput, String> {
         let content = "The user allowed it; the agent does it itself.".to_owned();
-        Ok(ToolOutput { content, summary: "allowed".to_owned(), is_failure: false })
+        Ok(ToolOutput::text(content, "allowed".to_owned()))
     }
 }
 
@@ -121,7 +121,7 @@ impl Tool for ShellInfo {
             1 => "1 line".to_owned(),
             lines => format!("{lines} lines"),
         };
-        Ok(ToolOutput { content, summary, is_failure: false })
+        Ok(ToolOutput::text(content, summary))
     }
 }
 

@@ -341,7 +341,7 @@ impl AgentAnswer {
         let (mut results, mut words) = (Vec::new(), Vec::new());
         for message in news {
             match message {
-                Message::User { text } => words.push(text),
+                Message::User { text, .. } => words.push(text),
                 Message::ToolResults(more) => results.extend(more),
                 Message::Assistant(_) => {}
             }
@@ -475,10 +475,10 @@ fn news(messages: &[Message], is_running: bool) -> Vec<Message> {
     let mut news = messages[last_answer.map_or(0, |index| index + 1)..].to_vec();
     if !is_running && !news.iter().any(|message| matches!(message, Message::User { .. })) {
         let asked = messages.iter().rev().find_map(|message| match message {
-            Message::User { text } => Some(format!("{text}\n\n{INTERRUPTED}")),
+            Message::User { text, .. } => Some(format!("{text}\n\n{INTERRUPTED}")),
             _ => None,
         });
-        news.extend(asked.map(|text| Message::User { text }));
+        news.extend(asked.map(Message::user));
     }
     news
 }

@@ -3,6 +3,7 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use cohab_model_api::Image;
 pub use cohab_model_api::{JsonObject, TokenUsage, ToolSpec};
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
@@ -117,6 +118,16 @@ pub struct ToolOutput {
     pub summary: String,
     /// Whether the step is shown as failed. A command with exit status != 0 is still a result.
     pub is_failure: bool,
+    /// An image that was read. The model sees it if the question names its file; the model's own calls give text alone.
+    pub image: Option<Image>,
+}
+
+impl ToolOutput {
+    /// The output of a call that did what it should.
+    #[must_use]
+    pub fn text(content: String, summary: String) -> Self {
+        Self { content, summary, is_failure: false, image: None }
+    }
 }
 
 // --- the user ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 //! The state of a turn, and its changes by steps. No IO.
 
 use cohab_model_api::{
-    AssistantMessage, Message, ProviderError, ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,
+    AssistantMessage, IMAGES_MAX_BYTES, Image, MAX_IMAGES, Message, ProviderError, ProviderErrorKind, StopClass,
+    TokenUsage, ToolCall, ToolResult,
 };
 
 use super::error::TurnError;
@@ -85,6 +86,8 @@ pub enum Record {
     Tools {
         /// The results.
         results: Vec<ToolResult>,
+        /// The images that they read.
+        images: Vec<Image>,
         /// The error of the last call, set if no call of the batch could be run at all.
         complaint: Option<String>,
     },
@@ -130,7 +133,7 @@ impl TurnState {
     /// Starts a turn after `history`, which must be complete: every call has its result.
     #[must_use]
     pub fn new(mut history: Vec<Message>, question: String) -> Self {
-        history.push(Message::User { text: question });
+        history.push(Message::user(question));
         Self { messages: history, ..Self::default() }
     }
 
@@ -258,7 +261,7 @@ impl TurnState {
     /// there separates no call from its result and makes no second message in a row.
     pub fn tell(&mut self, note: &str) {
         match self.messages.last_mut() {
-            Some(Message::User { text }) => *text += &format!("\n\n{note}"),
+            Some(Message::User { text, .. }) => *text += &format!("\n\n{note}"),
             Some(Message::ToolResults(results)) => {
                 let last = results.last_mut();
                 last.into_iter().for_each(|result| result.content += &format!("{NOTE_MARK}{note}"));
@@ -279,7 +282,7 @@ impl TurnState {
 
     /// Adds a message of the user, which the model reads with its next call.
     pub fn extend(&mut self, message: String) {
-        self.messages.push(Message::User { text: message });
+        self.messages.push(Message::user(message));
         self.progress = Progress::Model;
     }
 
@@ -347,11 +350,11 @@ impl TurnState {
                 }
                 self.broke_off(&text, cause)
             }
-            Record::Tools { results, .. } if self.progress == Progress::Attaching => {
-                self.attached(&results);
+            Record::Tools { results, images, .. } if self.progress == Progress::Attaching => {
+                self.attached(&results, images);
                 Ok(())
             }
-            Record::Tools { results, complaint } => {
+            Record::Tools { results, complaint, .. } => {
                 self.messages.push(Message::ToolResults(results));
                 self.progress = Progress::Model;
                 self.bad_answers = if complaint.is_some() { self.bad_answers + 1 } else { 0 };
@@ -362,13 +365,34 @@ impl TurnState {
     }
 
     /// The question holds from now on what it names.
-    fn attached(&mut self, results: &[ToolResult]) {
+    fn attached(&mut self, results: &[ToolResult], read: Vec<Image>) {
         self.progress = Progress::Model;
-        if let (Some(Attachments { calls, fold, .. }), Some(Message::User { text })) =
+        if let (Some(Attachments { calls, fold, .. }), Some(Message::User { text, images })) =
             (self.attachments.take(), self.messages.last_mut())
         {
             *text = fold(text, &calls, results);
+            images.extend(read);
         }
+        self.drop_images(MAX_IMAGES, IMAGES_MAX_BYTES);
+    }
+
+    /// Keeps at most so many of the newest images, of so many bytes. Returns the names of those that are no longer shown.
+    pub(super) fn drop_images(&mut self, mut count: usize, mut bytes: usize) -> Vec<String> {
+        let mut dropped = Vec::new();
+        for message in self.messages.iter_mut().rev() {
+            let Message::User { images, .. } = message else { continue };
+            images.retain(|image| {
+                let is_kept = count > 0 && image.bytes.len() <= bytes;
+                if is_kept {
+                    (count, bytes) = (count - 1, bytes - image.bytes.len());
+                } else {
+                    dropped.push(image.name.clone());
+                    (count, bytes) = (0, 0);
+                }
+                is_kept
+            });
+        }
+        dropped
     }
 
     fn answered(&mut self, mut message: AssistantMessage, class: StopClass) {
@@ -410,7 +434,7 @@ impl TurnState {
                      valid JSON object.",
                     error.message
                 );
-                self.messages.push(Message::User { text });
+                self.messages.push(Message::user(text));
                 Ok(())
             }
             Cut::Failed(error) => Err(TurnError::Provider(error)),

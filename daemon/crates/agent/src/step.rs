@@ -3,8 +3,8 @@
 use std::{future::poll_fn, sync::Arc};
 
 use cohab_model_api::{
-    AssistantMessage, JsonObject, ModelEvent, ModelInfo, ModelRequest, Overflow, ProviderError, ProviderErrorKind,
-    StopClass, TokenUsage, ToolCall, ToolResult,
+    AssistantMessage, Image, JsonObject, ModelEvent, ModelInfo, ModelRequest, Overflow, ProviderError,
+    ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolResult,
 };
 use cohab_text::sanitize::one_line;
 use futures::{
@@ -26,6 +26,8 @@ use super::{
     turn::Agent,
 };
 
+/// Longest list of names of images, in columns.
+const NAMES_COLUMNS: usize = 100;
 /// Longest text of one answer; a longer answer counts as broken off.
 const MAX_ANSWER_BYTES: usize = 4 * 1024 * 1024;
 /// Most tool calls of one answer; an answer with more counts as broken off.
@@ -73,6 +75,7 @@ struct Called {
     detail: Option<StepDetail>,
     /// Whether it could only read, or did not run at all.
     only_reads: bool,
+    image: Option<Image>,
 }
 
 /// The outcome of a call, and whether the call could be run at all.
@@ -90,7 +93,7 @@ type TurnGuard<'a, 'b> = MutexGuard<'a, &'b mut TurnState>;
 impl Called {
     fn of(result: Result<ToolOutput, String>) -> Self {
         match result {
-            Ok(ToolOutput { content, summary, is_failure }) => {
+            Ok(ToolOutput { content, summary, is_failure, image }) => {
                 let outcome = if is_failure { StepResult::Failed } else { StepResult::Done };
                 Self {
                     content,
@@ -100,6 +103,7 @@ impl Called {
                     ran_for: Duration::ZERO,
                     detail: None,
                     only_reads: true,
+                    image,
                 }
             }
             Err(error) => Self::failed(error, StepResult::Failed),
@@ -109,7 +113,16 @@ impl Called {
     fn failed(text: impl Into<String>, outcome: StepResult) -> Self {
         let content = text.into();
         let summary = content.lines().next().unwrap_or_default().to_owned();
-        Self { content, summary, outcome, is_error: true, ran_for: Duration::ZERO, detail: None, only_reads: true }
+        Self {
+            content,
+            summary,
+            outcome,
+            is_error: true,
+            ran_for: Duration::ZERO,
+            detail: None,
+            only_reads: true,
+            image: None,
+        }
     }
 
     fn cancelled() -> Self {
@@ -183,10 +196,23 @@ impl Agent {
         }
     }
 
-    /// Asks the model, and once more with a shorter conversation if it was too long.
-    async fn ask(&self, state: &TurnState, allow_tools: bool, draft: &mut Draft, sink: &dyn EventSink) -> End {
+    /// Asks the model; once more without images if the service refused them, and with a shorter conversation if it was too long.
+    async fn ask(&self, state: &mut TurnState, allow_tools: bool, draft: &mut Draft, sink: &dyn EventSink) -> End {
         let (request, _) = self.request(state, allow_tools, None).await;
-        let end = self.read_answer(request, draft, sink).await;
+        let mut end = self.read_answer(request, draft, sink).await;
+        if let End::Cut(Cut::Failed(error)) = &end
+            && error.kind == ProviderErrorKind::InvalidRequest
+            && !draft.has_shown
+            && let dropped = state.drop_images(0, 0)
+            && !dropped.is_empty()
+        {
+            let (model, names) = (self.provider.info().model, one_line(&dropped.join(", "), NAMES_COLUMNS));
+            let notice = format!("{model} did not take {names}, the question goes without. It said: {}", error.message);
+            sink.emit(TurnEvent::Notice(notice)).await;
+            *draft = Draft::default();
+            let (request, _) = self.request(state, allow_tools, None).await;
+            end = self.read_answer(request, draft, sink).await;
+        }
         let End::Cut(Cut::Failed(ProviderError { kind: ProviderErrorKind::ContextOverflow, overflow, .. })) = &end
         else {
             return end;
@@ -266,7 +292,7 @@ impl Agent {
             self.preview_batch(&calls, cancel).await;
         }
         let mut results = Vec::with_capacity(calls.len());
-        let (mut good_calls, mut complaint) = (0, None);
+        let (mut good_calls, mut complaint, mut images) = (0, None, Vec::new());
         let turn = Mutex::new(state);
         let mut rest = calls.as_slice();
         while !rest.is_empty() {
@@ -281,6 +307,7 @@ impl Agent {
                     None => good_calls += u32::from(ran.step.is_some()),
                 }
                 let mut called = ran.called;
+                images.extend(called.image.take());
                 if let Some(step) = ran.step {
                     let (outcome, summary, elapsed) = (called.outcome, called.summary.clone(), called.ran_for);
                     let (detail, only_reads) = (called.detail.take(), called.only_reads);
@@ -289,7 +316,7 @@ impl Agent {
                 results.push(self.finish(call.clone(), called).await);
             }
         }
-        Record::Tools { results, complaint: complaint.filter(|_| good_calls == 0) }
+        Record::Tools { results, images, complaint: complaint.filter(|_| good_calls == 0) }
     }
 
     /// Runs one call. Calls that run at the same time are numbered, shown and asked about in their order: each call holds `turn` until

@@ -111,7 +111,7 @@ impl Gap {
         let is_told = |tag| newest(&kept, tag).is_some();
         let words = LASTING_TAGS.into_iter().filter(|tag| !is_told(tag));
         let carried: Vec<_> = words.filter_map(|tag| Some((tag, newest(&dropped, tag)?))).collect();
-        if let Some(Message::User { text }) = kept.get_mut(host) {
+        if let Some(Message::User { text, .. }) = kept.get_mut(host) {
             for (tag, words) in carried {
                 *text = with_block(text, tag, words);
             }

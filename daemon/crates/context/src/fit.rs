@@ -21,6 +21,8 @@ const ARGUMENT_HEAD_BYTES: usize = 128;
 const MIN_KEPT_BYTES: usize = 2048;
 /// Most tokens of the mark that replaces a middle.
 const CUT_MARK_TOKENS: u64 = 16;
+/// Estimate for one image: services take about as much for a screenshot.
+const IMAGE_TOKENS: u64 = 1_600;
 /// Messages whose estimates are remembered, on each thread: a question asks for those of the whole conversation several times.
 const MAX_SIZES: usize = 16_384;
 
@@ -128,7 +130,7 @@ fn cut_longest(messages: &mut [Message], mut excess_tokens: u64) {
     let mut texts: Vec<(u64, &mut String)> = messages
         .iter_mut()
         .flat_map(|message| match message {
-            Message::User { text } => vec![text],
+            Message::User { text, .. } => vec![text],
             Message::ToolResults(results) => results.iter_mut().map(|result| &mut result.content).collect(),
             Message::Assistant(_) => Vec::new(),
         })
@@ -160,7 +162,7 @@ pub fn message_tokens(message: &Message) -> u64 {
 
 fn estimated(message: &Message) -> u64 {
     match message {
-        Message::User { text } => estimate_tokens(text),
+        Message::User { text, images } => estimate_tokens(text) + IMAGE_TOKENS * images.len() as u64,
         Message::Assistant(message) => assistant_tokens(message),
         Message::ToolResults(results) => results.iter().map(|result| estimate_tokens(&result.content)).sum(),
     }

@@ -3,7 +3,7 @@ use cohab_model_api::{ProviderData, ToolCall, ToolResult};
 use super::*;
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text.into())
 }
 
 fn assistant(text: &str) -> Message {
@@ -95,7 +95,7 @@ fn the_last_question_is_never_dropped_and_keeps_its_end() {
     let long = format!("{}\n<question>why?</question>", "word ".repeat(5000));
     let mut messages = vec![user("old"), assistant("x"), user(&long)];
     fit(&mut messages, 1000);
-    let [Message::User { text }] = messages.as_slice() else { panic!("{} messages", messages.len()) };
+    let [Message::User { text, .. }] = messages.as_slice() else { panic!("{} messages", messages.len()) };
     assert!(text.ends_with("<question>why?</question>") && text.len() < 6000, "{}", text.len());
     let short = vec![user("a short question")];
     let mut messages = short.clone();

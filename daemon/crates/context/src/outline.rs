@@ -47,7 +47,7 @@ impl Outline {
     fn add(&mut self, message: &Message) {
         let total = message_tokens(message);
         match message {
-            Message::User { text } => {
+            Message::User { text, .. } => {
                 let mut rest = total;
                 let mut parts = query_text::parts(text);
                 // The last one is the question.
@@ -89,7 +89,7 @@ mod tests {
             Message::Assistant(AssistantMessage { text: text.into(), tool_calls, provider_data: None })
         };
         let messages = [
-            Message::User { text },
+            Message::user(text),
             answer("I look.", vec![call]),
             Message::ToolResults(vec![result]),
             answer("Three letters.", Vec::new()),

@@ -96,7 +96,7 @@ impl Query<'_> {
 /// The user's messages, newest first.
 fn told(messages: &[Message]) -> impl Iterator<Item = &str> {
     messages.iter().rev().filter_map(|message| match message {
-        Message::User { text } => Some(text.as_str()),
+        Message::User { text, .. } => Some(text.as_str()),
         _ => None,
     })
 }
@@ -165,7 +165,7 @@ pub(super) fn escape_tags(text: &str) -> String {
 
 pub(super) fn text_of(message: &Message) -> Option<&str> {
     match message {
-        Message::User { text } => Some(text),
+        Message::User { text, .. } => Some(text),
         _ => None,
     }
 }

@@ -125,6 +125,6 @@ mod tests {
         let long = format!("{}[exit 0; cwd /w]{NOTE_MARK}[The user ran `ls`.]", "word\n".repeat(100));
         let told = format!("[exit 0; output left out]{NOTE_MARK}[The user ran `ls`.]");
         assert_eq!(shortened(result("bash", long, false)), told);
-        assert!(!is_short(&Message::User { text: String::new() }));
+        assert!(!is_short(&Message::user(String::new())));
     }
 }

@@ -221,7 +221,7 @@ impl UserPlaces {
         let mut calls: &[ToolCall] = &[];
         for message in messages {
             match message {
-                Message::User { text } => self.of_question(text, &mut labels),
+                Message::User { text, .. } => self.of_question(text, &mut labels),
                 Message::Assistant(message) => {
                     calls = &message.tool_calls;
                     labels.push(Label::new(Origin::Model, "an answer"));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     fn asked(text: &str) -> Vec<Label> {
-        place().labels(&[Message::User { text: text.into() }])
+        place().labels(&[Message::user(text.into())])
     }
 
     #[test]

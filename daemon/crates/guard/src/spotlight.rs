@@ -75,7 +75,7 @@ mod tests {
     fn a_note_of_ours_is_no_data() {
         let mut state = TurnState::new(Vec::new(), "q".into());
         state.tell("one");
-        assert_eq!(state.messages(), [Message::User { text: "q\n\none".into() }]);
+        assert_eq!(state.messages(), [Message::user("q\n\none".into())]);
         let content = format!("a{NOTE_MARK}[note]{NOTE_MARK}[more]");
         assert_eq!(marked(&content, "0"), "<output 0>\n| a\n</output>\n\n[note]\n\n[more]");
     }

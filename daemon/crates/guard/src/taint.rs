@@ -115,7 +115,7 @@ fn reason(source: &str) -> String {
 /// Whether this is the first question of a conversation. A summary is in a question, too: that conversation continues.
 pub(super) fn begins_anew(turn: &TurnState) -> bool {
     let is_first =
-        matches!(turn.messages(), [Message::User { text }] if query_text::inside(text, query::EARLIER).is_none());
+        matches!(turn.messages(), [Message::User { text, .. }] if query_text::inside(text, query::EARLIER).is_none());
     is_first && turn.is_untouched()
 }
 
@@ -240,7 +240,7 @@ mod tests {
     }
 
     fn question(text: &str) -> Message {
-        Message::User { text: text.into() }
+        Message::user(text.into())
     }
 
     /// The taint of a session after these conversations, one after the other.

@@ -383,7 +383,7 @@ fn shown(status: i32, output: &Captured, errors: &Captured) -> ToolOutput {
         (0, lines) => format!("{lines} lines"),
         (status, _) => format!("exit {status}"),
     };
-    ToolOutput { content, summary, is_failure: status != 0 }
+    ToolOutput { is_failure: status != 0, ..ToolOutput::text(content, summary) }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a server keeps beside its tools: resources, templates of their addresses, and prompts.
+//! Lists and reads resources of servers, templates of their addresses, and prompts.
 
 use std::{fmt::Write as _, sync::Arc};
 

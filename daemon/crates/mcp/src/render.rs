@@ -1,4 +1,4 @@
-//! What a server answers, as text for the model. Pure.
+//! Writes what a server answers as text for the model. Pure.
 
 use cohab_text::cut::cut_middle;
 use rmcp::model::{CallToolResult, ContentBlock, GetPromptResult, ReadResourceResult, ResourceContents, Role};

@@ -1,6 +1,7 @@
 //! The interface between the agent and the providers of models.
 //!
 //! - [`Message`] and its parts: a conversation, independent of any provider.
+//! - [`Image`]: an image or PDF that a message shows.
 //! - [`ModelProvider`]: answers a [`ModelRequest`] with a stream of [`ModelEvent`]s, of which the last one is terminal.
 //! - [`ProviderError`]: a failure, by families that callers decide on.
 //! - [`TokenUsage`], [`ModelService`]: the usage of a call, and the place where the model runs.
@@ -11,6 +12,7 @@
 
 pub mod calibration;
 mod error;
+mod image;
 mod message;
 mod provider;
 mod secrets;
@@ -21,6 +23,7 @@ pub mod window_size;
 
 pub use self::{
     error::{ProviderError, ProviderErrorKind},
+    image::{IMAGES_MAX_BYTES, Image, MAX_IMAGES},
     message::{
         AssistantMessage, BrokenArguments, JsonObject, Message, NO_APPROVER, ProviderData, ToolCall, ToolResult,
     },

@@ -8,6 +8,8 @@ use std::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::image::Image;
+
 /// The content of a tool result whose call was refused because no client is attached. Approvers give it as their reason; the
 /// built-in assistant adds a hint to results that contain it.
 pub const NO_APPROVER: &str = "no client is attached to approve it";
@@ -22,6 +24,9 @@ pub enum Message {
     User {
         /// The text in the form that the model gets.
         text: String,
+        /// The images that it shows. They are not stored: after a restart of the daemon the text alone is left.
+        #[serde(default, skip)]
+        images: Vec<Image>,
     },
     /// From the model.
     Assistant(AssistantMessage),
@@ -30,6 +35,21 @@ pub enum Message {
 }
 
 impl Message {
+    /// A message of the user without images.
+    #[must_use]
+    pub fn user(text: String) -> Self {
+        Self::User { text, images: Vec::new() }
+    }
+
+    /// The images that it shows.
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        match self {
+            Self::User { images, .. } => images,
+            Self::Assistant(_) | Self::ToolResults(_) => &[],
+        }
+    }
+
     /// A number for its content: the same for equal messages, within one process.
     #[must_use]
     pub fn digest(&self) -> u64 {

@@ -231,7 +231,7 @@ impl Secrets {
     /// All texts of a message. Its provider's own form stays: it goes only back to that provider.
     pub fn message(&self, message: &mut Message, personal: PersonalData) {
         match message {
-            Message::User { text } => self.redact(Channel::UserInput, text, personal),
+            Message::User { text, .. } => self.redact(Channel::UserInput, text, personal),
             Message::Assistant(AssistantMessage { text, tool_calls, provider_data: _ }) => {
                 self.redact(Channel::ModelOutput, text, personal);
                 for call in tool_calls {

@@ -21,7 +21,7 @@ fn no_text_of_a_request_keeps_a_secret() {
     let request = ModelRequest {
         system: format!("notes: {token}"),
         ..ModelRequest::of(vec![
-            Message::User { text: format!("why is {token} refused?") },
+            Message::user(format!("why is {token} refused?")),
             Message::Assistant(said),
             Message::ToolResults(vec![result]),
         ])
@@ -34,9 +34,9 @@ fn no_text_of_a_request_keeps_a_secret() {
 #[test]
 fn a_model_may_name_placeholders_and_others_may_not() {
     let said = AssistantMessage { text: "as <secret:jwt#1> says".into(), ..AssistantMessage::default() };
-    let mut messages = [Message::User { text: "as <secret:jwt#1> says".into() }, Message::Assistant(said)];
+    let mut messages = [Message::user("as <secret:jwt#1> says".into()), Message::Assistant(said)];
     messages.iter_mut().for_each(|message| Secrets::default().message(message, PersonalData::default()));
-    let [Message::User { text }, Message::Assistant(said)] = &messages else { panic!("{messages:?}") };
+    let [Message::User { text, .. }, Message::Assistant(said)] = &messages else { panic!("{messages:?}") };
     assert_eq!((text.as_str(), said.text.as_str()), ("as <quoted-secret:jwt#1> says", "as <secret:jwt#1> says"));
 }
 

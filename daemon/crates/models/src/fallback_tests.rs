@@ -55,7 +55,7 @@ async fn fallback(candidates: Vec<Candidate>, cooldowns: &Arc<Cooldowns>) -> Fal
 }
 
 async fn ask(fallback: &FallbackChain) -> Vec<ModelEvent> {
-    let messages = vec![Message::User { text: "q".into() }];
+    let messages = vec![Message::user("q".into())];
     let request = ModelRequest::of(messages);
     fallback.stream(request).collect().await
 }

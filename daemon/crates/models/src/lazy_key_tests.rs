@@ -27,7 +27,7 @@ fn provider_with(command: String) -> LazyKeyProvider {
 }
 
 async fn ask(provider: &LazyKeyProvider) -> ProviderError {
-    let messages = vec![Message::User { text: "hi".into() }];
+    let messages = vec![Message::user("hi".into())];
     let request = ModelRequest { allow_tools: false, ..ModelRequest::of(messages) };
     match provider.send(Secrets::default().scrubbed(request)).collect::<Vec<_>>().await.pop() {
         Some(ModelEvent::Failed(error)) => error,

@@ -81,7 +81,7 @@ async fn serve(body: &'static str) -> (String, tokio::sync::mpsc::UnboundedRecei
 }
 
 fn question() -> ModelRequest {
-    let messages = vec![cohab_model_api::Message::User { text: "hi".to_owned() }];
+    let messages = vec![cohab_model_api::Message::user("hi".to_owned())];
     ModelRequest::of(messages)
 }
 

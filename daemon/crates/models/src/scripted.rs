@@ -184,7 +184,7 @@ impl ModelProvider for ScriptedProvider {
 
     fn stream(&self, request: ModelRequest) -> BoxStream<'static, ModelEvent> {
         let question = request.messages.iter().rev().find_map(|message| match message {
-            Message::User { text } => Some(text.as_str()),
+            Message::User { text, .. } => Some(text.as_str()),
             _ => None,
         });
         let Some(answer) = self.take_answer(question.unwrap_or_default()) else {
@@ -322,7 +322,7 @@ mod tests {
     }
 
     async fn ask(provider: &ScriptedProvider, question: &str) -> Vec<ModelEvent> {
-        let messages = vec![Message::User { text: question.to_owned() }];
+        let messages = vec![Message::user(question.to_owned())];
         let request = ModelRequest::of(messages);
         provider.stream(request).collect().await
     }

@@ -133,7 +133,7 @@ mod tests {
         let provider = Arc::new(ScrubbedProvider::around(listener.clone(), &Arc::default()));
         let withheld: Withheld = Arc::new(move || withheld);
         let provider = WithheldProvider::around(provider, &withheld);
-        let messages = vec![Message::User { text: text.to_owned() }];
+        let messages = vec![Message::user(text.to_owned())];
         let (system, personal) = (format!("notes: {text}"), PersonalData::default());
         let request = ModelRequest { system, messages, tools: Vec::new(), allow_tools: false, withheld: personal };
         let events: Vec<ModelEvent> = provider.stream(request).collect().await;

@@ -33,7 +33,7 @@ pub(super) fn last_turns(messages: &[Message], count: usize) -> Vec<PastTurn<'_>
         .enumerate()
         .rev()
         .filter_map(|(index, message)| match message {
-            Message::User { text } => Some((index, text.as_str())),
+            Message::User { text, .. } => Some((index, text.as_str())),
             _ => None,
         })
         .take(count)
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn turns_hold_their_own_calls_and_none_of_another_model() {
-        let user = |text: &str| [Message::User { text: text.into() }];
+        let user = |text: &str| [Message::user(text.into())];
         let messages: Vec<Message> = [
             user("one").to_vec(),
             exchange("offline_0").to_vec(),

@@ -127,15 +127,15 @@ async fn commands(daemon: &Daemon, cwd: PathBuf) -> Vec<NamedCommand> {
 /// Forgets the last turn; returns its question.
 fn rewind(messages: &mut Vec<Message>) -> Option<String> {
     let asked = |message: &Message| match message {
-        Message::User { text } => Some(words(text)).filter(|words| !words.trim().is_empty()),
+        Message::User { text, .. } => Some(words(text)).filter(|words| !words.trim().is_empty()),
         _ => None,
     };
     let start = messages.iter().rposition(|message| asked(message).is_some())?;
     let turn: Vec<Message> = messages.drain(start..).collect();
-    let Some(Message::User { text }) = turn.first() else { return None };
+    let Some(Message::User { text, .. }) = turn.first() else { return None };
     // The block about dropped messages is true without the turn, too.
     if let Some(earlier) = inside(text, EARLIER) {
-        messages.push(Message::User { text: with_block("", EARLIER, earlier) });
+        messages.push(Message::user(with_block("", EARLIER, earlier)));
     }
     turn.first().and_then(asked)
 }
@@ -148,7 +148,7 @@ async fn context(daemon: &Daemon, session: &Session, id: RequestId) -> Result<Co
     let remembered = Remembered::of(daemon.assembler.as_ref(), "", &session.cwd(), &messages).await;
     let asked = Asked::nothing(session.cwd(), session.tasks().tasks(), remembered);
     let next = question_prompt::question(daemon, session, &surroundings, &messages, &asked);
-    messages.push(Message::User { text: next });
+    messages.push(Message::user(next));
     let rows = rows(&fixed, &messages);
     let room = analysis(&fixed, &rows).map(convert::context_room);
     let section = |row: SectionRow| ContextSection { name: row.name.to_owned(), tokens: row.tokens };

@@ -257,7 +257,7 @@ async fn run_turn(
 fn kept(state: TurnState, is_share: bool) -> Vec<Message> {
     let mut messages = state.into_messages();
     let is_question = |message: &Message| match message {
-        Message::User { text } => query_text::inside(text, QUESTION).is_some(),
+        Message::User { text, .. } => query_text::inside(text, QUESTION).is_some(),
         Message::Assistant(_) | Message::ToolResults(_) => false,
     };
     if let Some(at) = messages.iter().rposition(is_question).filter(|_| is_share) {
@@ -324,7 +324,7 @@ async fn name_skipped(session: &Session, surroundings: &Surroundings, sink: &dyn
 
 /// Has the files read that the question names. A turn that continues may have them already, or is beyond its question.
 async fn attach(agent: &Agent, state: &mut TurnState, sink: &dyn EventSink) {
-    let Some(Message::User { text }) = state.messages().last() else { return };
+    let Some(Message::User { text, .. }) = state.messages().last() else { return };
     let is_called = |tag| query_text::inside(text, tag).is_some();
     if agent.provider.info().is_offline && [INSTRUCTIONS, PROJECT_INSTRUCTIONS].into_iter().any(is_called) {
         sink.emit(TurnEvent::Notice(NEEDS_MODEL.to_owned())).await;

@@ -60,7 +60,7 @@ impl Setup {
         let request = ModelRequest {
             system: "Answer in one word.".to_owned(),
             allow_tools: false,
-            ..ModelRequest::of(vec![Message::User { text: "Are you there? Say: ready".to_owned() }])
+            ..ModelRequest::of(vec![Message::user("Are you there? Say: ready".to_owned())])
         };
         let asked = Instant::now();
         let mut events = provider.stream(request);

@@ -78,7 +78,7 @@ impl Bash {
             .map(|why| format!("[lock: first {why}; the user let it run once more, without the lock, as follows]\n"));
         let status = status_line(outcome, cwd_before, timeout);
         let content = format!("{}{output}{gap}{status}", first.unwrap_or_default());
-        ToolOutput { content, summary, is_failure }
+        ToolOutput { is_failure, ..ToolOutput::text(content, summary) }
     }
 }
 

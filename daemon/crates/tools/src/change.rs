@@ -123,11 +123,10 @@ impl Change {
         let verb = if self.before.is_some() { "changed" } else { "created" };
         let links = self.before.as_ref().map_or(1, |original| original.metadata.nlink());
         let note = if links > 1 { "; it had other hard links, which still have the old content" } else { "" };
-        Ok(ToolOutput {
-            content: format!("{verb} {name}: {added} lines added, {removed} removed{note}"),
-            summary: if self.before.is_some() { format!("+{added} -{removed}") } else { format!("new, +{added}") },
-            is_failure: false,
-        })
+        Ok(ToolOutput::text(
+            format!("{verb} {name}: {added} lines added, {removed} removed{note}"),
+            if self.before.is_some() { format!("+{added} -{removed}") } else { format!("new, +{added}") },
+        ))
     }
 }
 
@@ -174,7 +173,7 @@ impl Previews {
         let change = blocking::reading(cancel, move |_| plan()).await?;
         if change.is_none() {
             let content = format!("{}: unchanged, it has exactly this content", render::path(&change.path));
-            return Ok(ToolOutput { content, summary: "unchanged".into(), is_failure: false });
+            return Ok(ToolOutput::text(content, "unchanged".into()));
         }
         if !self.forget(self.fingerprint(&change)) {
             return Err(changed_meanwhile(&change.path));

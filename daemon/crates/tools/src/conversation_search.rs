@@ -129,7 +129,7 @@ impl Tool for ConversationSearch {
         blocking::reading(context.cancel, move |_| {
             let found = search(&wanted)?;
             let summary = format!("{} found", found.hits.len());
-            Ok(ToolOutput { content: rendered(&found, &wanted.words, page, &now), summary, is_failure: false })
+            Ok(ToolOutput::text(rendered(&found, &wanted.words, page, &now), summary))
         })
         .await
     }

@@ -84,7 +84,7 @@ impl Tool for Delegate {
     async fn call(&self, args: &JsonObject, context: &ToolContext<'_>) -> Result<ToolOutput, String> {
         let report = self.subagents.run(self.order(args)?, context.cancel).await?;
         let summary = render::count(report.steps.len(), "step");
-        Ok(ToolOutput { content: report.text(), summary, is_failure: !report.is_done() })
+        Ok(ToolOutput { is_failure: !report.is_done(), ..ToolOutput::text(report.text(), summary) })
     }
 }
 

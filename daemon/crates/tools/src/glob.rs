@@ -84,7 +84,7 @@ fn find(search: &Search, cwd: &Path, options: &ToolOptions, cancel: &Cancellatio
     if !notes.is_empty() {
         let _ = writeln!(content, "[{}]", notes.join("; "));
     }
-    Ok(ToolOutput { content, summary: render::count(files.len(), "file"), is_failure: false })
+    Ok(ToolOutput::text(content, render::count(files.len(), "file")))
 }
 
 #[async_trait]

@@ -139,7 +139,7 @@ fn report(search: &Search, cwd: &Path, found: &WalkResult, matches: &Matches<'_>
     let more = if matches.is_full { " or more" } else { "" };
     let summary =
         format!("{}{more} in {}", render::count(matches.count, "match"), render::count(matches.files, "file"));
-    ToolOutput { content, summary, is_failure: false }
+    ToolOutput::text(content, summary)
 }
 
 #[async_trait]

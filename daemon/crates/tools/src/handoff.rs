@@ -52,7 +52,7 @@ impl Tool for Handoff {
         self.handoffs.hand_over(&self.agent.name)?;
         let name = &self.agent.name;
         let content = format!("[`{name}` has the turn from here. The reason that was given: {}]", reason.trim());
-        Ok(ToolOutput { content, summary: format!("{name} takes over"), is_failure: false })
+        Ok(ToolOutput::text(content, format!("{name} takes over")))
     }
 }
 

@@ -131,7 +131,7 @@ impl Tool for MemoryEdit {
         let (label, folder) = (edit.label.clone(), context.runner.cwd());
         blocking::changing(context.cancel, move || propose(edit, &folder)).await?;
         let content = format!("Proposed. The block {label} stays as it is until the user accepts it.");
-        Ok(ToolOutput { content, summary: "proposed".to_owned(), is_failure: false })
+        Ok(ToolOutput::text(content, "proposed".to_owned()))
     }
 }
 

@@ -80,7 +80,7 @@ impl Tool for MemoryPropose {
         } else {
             ("It is remembered already, or the user rejected it before.", "nothing new")
         };
-        Ok(ToolOutput { content: content.into(), summary: summary.into(), is_failure: false })
+        Ok(ToolOutput::text(content.into(), summary.into()))
     }
 }
 

@@ -164,7 +164,7 @@ impl FoundText<'_> {
             (true, false) => "Nothing was found.".to_owned(),
             (true, true) => format!("Nothing was found. {HOW_KEPT}"),
         };
-        ToolOutput { content, summary, is_failure: false }
+        ToolOutput::text(content, summary)
     }
 
     /// Adds the passages, each once; returns how many there are.

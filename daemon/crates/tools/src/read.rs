@@ -6,8 +6,9 @@ use async_trait::async_trait;
 use cohab_agent::builtin_tools::LINE_MAX_BYTES;
 use cohab_agent::port::{Effect, Intent, Tool, ToolContext, ToolOutput};
 use cohab_context::ignore_rules::Checker;
-use cohab_model_api::{JsonObject, ToolSpec};
+use cohab_model_api::{Image, JsonObject, ToolSpec};
 use cohab_system::files::{self, FileError};
+use cohab_types::image_format::{IMAGE_MAX_BYTES, ImageFormat};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
@@ -18,6 +19,8 @@ use super::{ToolOptions, arguments, blocking, path, render};
 const FILE_MAX_BYTES: u64 = 16 * 1024 * 1024;
 /// Most lines in one result.
 const LINES_MAX: u64 = 2_000;
+/// Longest name of an image.
+const NAME_MAX_CHARS: usize = 80;
 /// A NUL within this many first bytes makes a file binary.
 const SNIFF_BYTES: usize = 8 * 1024;
 /// Most names listed of a folder.
@@ -26,8 +29,8 @@ const ENTRIES_MAX: usize = 200;
 const ENTRIES_SEEN_MAX: usize = 100_000;
 
 const DESCRIPTION: &str = "Reads a text file and shows it with line numbers (number, tab, text; the number is not part of the \
-file). At most 2000 lines at once: use `offset` and `limit` for the rest. A folder is listed. Binary files, pipes and devices \
-are refused.";
+file). At most 2000 lines at once: use `offset` and `limit` for the rest. A folder is listed. Images, other binary files, pipes \
+and devices are not shown.";
 
 pub(super) struct Read {
     options: ToolOptions,
@@ -80,7 +83,9 @@ impl Tool for Read {
             let real = path::resolve_open(&args.path, &cwd, &options)?;
             let named = |reason: &dyn std::fmt::Display| format!("{}: {reason}", render::path(&real));
             match files::read_regular(&real, FILE_MAX_BYTES) {
-                Ok((bytes, _)) => show_file(&bytes, &args, options.output_max_bytes).map_err(|reason| named(&reason)),
+                Ok((bytes, _)) => {
+                    show_file(&real, &bytes, &args, options.output_max_bytes).map_err(|reason| named(&reason))
+                }
                 Err(FileError::Folder) => {
                     list_folder(&real, &options.ignore.checker(), cancel).map_err(|reason| named(&reason))
                 }
@@ -94,7 +99,28 @@ impl Tool for Read {
     }
 }
 
-fn show_file(bytes: &[u8], args: &ReadArguments, max_bytes: usize) -> Result<ToolOutput, String> {
+/// An image with a line for the model, or `None` if the file is none.
+fn show_image(path: &Path, bytes: &[u8]) -> Option<Result<ToolOutput, String>> {
+    let media_type = ImageFormat::of(bytes)?.media_type();
+    let size = bytes.len() / 1024 + 1;
+    if bytes.len() > IMAGE_MAX_BYTES {
+        return Some(Err(format!(
+            "{media_type} of {size} kB; at most {} kB are shown to a model",
+            IMAGE_MAX_BYTES / 1024
+        )));
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let image = Image::read(&render::one_line(&name, NAME_MAX_CHARS), bytes.to_vec());
+    let content = format!(
+        "[{media_type}, {size} kB. It is shown with the question that names it by @; a call shows no image.]\n"
+    );
+    Some(Ok(ToolOutput { image, ..ToolOutput::text(content, format!("{media_type}, {size} kB")) }))
+}
+
+fn show_file(path: &Path, bytes: &[u8], args: &ReadArguments, max_bytes: usize) -> Result<ToolOutput, String> {
+    if let Some(image) = show_image(path, bytes) {
+        return image;
+    }
     refuse_binary(bytes)?;
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = String::from_utf8_lossy(bytes);
@@ -190,7 +216,7 @@ fn list_folder(folder: &Path, kept: &Checker, cancel: &CancellationToken) -> Res
 }
 
 fn output(content: String, summary: &str) -> ToolOutput {
-    ToolOutput { content, summary: summary.into(), is_failure: false }
+    ToolOutput::text(content, summary.into())
 }
 
 #[cfg(test)]

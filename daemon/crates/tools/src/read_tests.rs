@@ -136,3 +136,17 @@ fn the_intent_names_the_real_file() {
         Intent { title: "link from line 3".into(), effect: Effect::Read { path: dir.join("real"), pattern: None } }
     );
 }
+
+#[tokio::test]
+async fn an_image_is_known_by_its_bytes_and_bounded() {
+    let (_guard, dir) = folder();
+    fs::write(dir.join("shot.txt"), b"\x89PNG\r\n\x1a\n0123").unwrap();
+    fs::write(dir.join("plan.pdf"), [b"%PDF-1.7".as_slice(), &vec![0; IMAGE_MAX_BYTES]].concat()).unwrap();
+    fs::write(dir.join("text.png"), "no image").unwrap();
+    let shot = read(&dir, json!({"path": "shot.txt"})).await.unwrap();
+    assert_eq!((shot.summary.as_str(), shot.image.unwrap().name.as_str()), ("image/png, 1 kB", "shot.txt"));
+    assert!(shot.content.starts_with("[image/png, 1 kB. It is shown with the question"), "{}", shot.content);
+    let large = read(&dir, json!({"path": "plan.pdf"})).await.unwrap_err();
+    assert!(large.ends_with("application/pdf of 5121 kB; at most 5120 kB are shown to a model"), "{large}");
+    assert_eq!(read(&dir, json!({"path": "text.png"})).await.unwrap().image, None);
+}

@@ -71,7 +71,7 @@ impl Tool for ReadText {
                 return Err(named(&advice));
             }
             let summary = render::count(content.lines().count(), "line");
-            Ok(ToolOutput { content, summary, is_failure: false })
+            Ok(ToolOutput::text(content, summary))
         })
         .await
     }

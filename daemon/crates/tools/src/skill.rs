@@ -73,7 +73,7 @@ impl Tool for ReadSkill {
         } else {
             text
         };
-        Ok(ToolOutput { content, summary, is_failure: false })
+        Ok(ToolOutput::text(content, summary))
     }
 }
 

@@ -68,7 +68,7 @@ pub(super) fn shown(tasks: &[Task]) -> ToolOutput {
     let active = tasks.iter().filter(|task| task.status.is_active()).count();
     let lines: Vec<String> = tasks.iter().map(Task::line).collect();
     let content = if lines.is_empty() { "[no tasks]".to_owned() } else { lines.join("\n") };
-    ToolOutput { content, summary: format!("{active} open of {}", tasks.len()), is_failure: false }
+    ToolOutput::text(content, format!("{active} open of {}", tasks.len()))
 }
 
 #[cfg(test)]

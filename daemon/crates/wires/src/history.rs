@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use cohab_model_api::{AssistantMessage, Message, ToolResult};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use cohab_model_api::{AssistantMessage, Image, Message, ToolResult};
 use serde_json::Value;
 
 use super::wire::Options;
@@ -15,8 +16,8 @@ const MAX_NAME_BYTES: usize = 64;
 /// One message to send.
 #[derive(Debug, PartialEq)]
 pub(crate) enum HistoryEntry<'a> {
-    /// From the user, never blank.
-    User(String),
+    /// From the user, never blank, with the images that it shows.
+    User(String, Vec<&'a Image>),
     /// From the model, with text or calls.
     Assistant(&'a AssistantMessage),
     /// One row per call of the assistant entry before it, in the order of the calls.
@@ -29,13 +30,14 @@ pub(crate) fn entries<'a>(messages: &'a [Message], wire: &str, options: &Options
     let mut rest = messages.iter().peekable();
     while let Some(message) = rest.next() {
         match message {
-            Message::User { text } if text.trim().is_empty() => {}
-            Message::User { text } => match entries.last_mut() {
-                Some(HistoryEntry::User(before)) => {
+            Message::User { text, .. } if text.trim().is_empty() => {}
+            Message::User { text, images } => match entries.last_mut() {
+                Some(HistoryEntry::User(before, shown)) => {
                     before.push_str("\n\n");
                     before.push_str(text);
+                    shown.extend(images);
                 }
-                _ => entries.push(HistoryEntry::User(text.clone())),
+                _ => entries.push(HistoryEntry::User(text.clone(), images.iter().collect())),
             },
             Message::Assistant(assistant) => {
                 let has_blocks =
@@ -95,6 +97,16 @@ pub(crate) fn own_form<'a>(assistant: &'a AssistantMessage, wire: &str, options:
         .map(|data| &*data.json)
 }
 
+/// The bytes of an image as base64.
+pub(crate) fn base64(image: &Image) -> String {
+    STANDARD.encode(&image.bytes)
+}
+
+/// An image as an address that holds it: `data:image/png;base64,...`.
+pub(crate) fn data_url(image: &Image) -> String {
+    format!("data:{};base64,{}", image.format.media_type(), base64(image))
+}
+
 /// Converts `name` to the form that services accept: `^[a-zA-Z0-9_-]{1,64}$`. Models invent other names, and history repeats them.
 pub(crate) fn sendable_name(name: &str) -> String {
     let name = sendable_id(name);
@@ -120,7 +132,7 @@ mod tests {
     }
 
     fn user(text: &str) -> Message {
-        Message::User { text: text.to_owned() }
+        Message::user(text.to_owned())
     }
 
     fn calls(ids: &[&str]) -> Message {
@@ -142,7 +154,7 @@ mod tests {
     #[test]
     fn neighbouring_user_messages_become_one_and_blank_ones_vanish() {
         let messages = [user("a"), user(" \n"), user("b"), Message::Assistant(AssistantMessage::default()), user("c")];
-        assert_eq!(entries(&messages), [HistoryEntry::User("a\n\nb\n\nc".to_owned())]);
+        assert_eq!(entries(&messages), [HistoryEntry::User("a\n\nb\n\nc".to_owned(), Vec::new())]);
     }
 
     #[test]
@@ -160,7 +172,7 @@ mod tests {
     fn results_without_a_call_are_left_out() {
         assert_eq!(
             entries(&[user("a"), Message::ToolResults(vec![result("1")])]),
-            [HistoryEntry::User("a".to_owned())]
+            [HistoryEntry::User("a".to_owned(), Vec::new())]
         );
     }
 

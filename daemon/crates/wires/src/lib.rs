@@ -37,6 +37,8 @@ mod fast_path;
 #[cfg(test)]
 mod fold_testing;
 mod history;
+#[cfg(test)]
+mod image_tests;
 pub mod listed_models;
 pub mod sse;
 #[cfg(test)]

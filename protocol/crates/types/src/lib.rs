@@ -5,6 +5,7 @@
 //! - [`command`]: a command for a shell, its outcome, and why it did not run.
 //! - [`confined_programs`]: which programs run unasked behind the lock.
 //! - [`environment`]: the variables of a client.
+//! - [`image_format`]: the images and PDFs that models read.
 //! - [`picked_line`]: what a picker reports to the client.
 //! - [`reasoning`]: how much a model thinks.
 //! - [`refusal`]: why a command did not run, and the user's "no" to an action.
@@ -18,6 +19,7 @@ pub mod client_settings;
 pub mod command;
 pub mod confined_programs;
 pub mod environment;
+pub mod image_format;
 pub mod picked_line;
 pub mod place_in_answer;
 pub mod reasoning;

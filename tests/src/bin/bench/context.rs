@@ -25,7 +25,7 @@ fn conversation() -> Vec<Message> {
     let message = |number: usize| match number % 4 {
         0 => {
             let question = format!("why does test {number} fail?");
-            Message::User { text: Query { question: &question, ..Query::default() }.to_text() }
+            Message::user(Query { question: &question, ..Query::default() }.to_text())
         }
         1 => {
             let args: JsonObject =
@@ -62,7 +62,7 @@ fn assemble(cwd: &Path, conversation: &[Message]) -> u64 {
     };
     query.forget_told(conversation);
     let mut messages = conversation.to_vec();
-    messages.push(Message::User { text: query.to_text() });
+    messages.push(Message::user(query.to_text()));
     let system = system_prompt(&around.standing);
     let mut request = ModelRequest { system, ..ModelRequest::of(messages) };
     fit_request(&mut request, BUDGET_TOKENS)

@@ -132,7 +132,7 @@ async fn words_that_are_added_become_the_next_prompt() {
     let place = Place::new();
     let (mut played, _) = place.asked("terminal ls").await;
     played.end_calls(&printing("x\n[exit 0; cwd /; 0.01 s]", 0)).await;
-    played.messages.push(Message::User { text: "count".into() });
+    played.messages.push(Message::user("count".into()));
     assert_eq!(played.read().await, End::Stop(StopClass::End));
     assert!(played.texts.contains("[exit 0: x]prompt 2 of"), "{}", played.texts);
 }
@@ -142,7 +142,7 @@ async fn dropping_an_answer_cancels_the_prompt_and_the_agent_lives_on() {
     let place = Place::new();
     let pid = pid(&place).await;
     let mut played = place.turn(false);
-    played.messages.push(Message::User { text: "<question>\nsay a ;; hang\n</question>".into() });
+    played.messages.push(Message::user("<question>\nsay a ;; hang\n</question>".into()));
     let mut events = played.model.stream(ModelRequest::of(played.messages.clone()));
     assert!(matches!(events.next().await, Some(ModelEvent::TextDelta(_))));
     let began = Instant::now();
@@ -159,7 +159,7 @@ async fn one_that_does_not_stop_is_ended() {
     let place = Place::new();
     let pid = pid(&place).await;
     let mut played = place.turn(false);
-    played.messages.push(Message::User { text: "<question>\ndeaf\n</question>".into() });
+    played.messages.push(Message::user("<question>\ndeaf\n</question>".into()));
     let mut events = played.model.stream(ModelRequest::of(played.messages.clone()));
     assert!(matches!(events.next().await, Some(ModelEvent::TextDelta(_))));
     drop((events, played));
@@ -200,7 +200,7 @@ async fn one_that_talks_without_end_waits_until_it_is_read() {
     let place = Place::new();
     let pid = pid(&place).await;
     let mut played = place.turn(false);
-    played.messages.push(Message::User { text: "<question>\nchatter\n</question>".into() });
+    played.messages.push(Message::user("<question>\nchatter\n</question>".into()));
     let mut events = played.model.stream(ModelRequest::of(played.messages.clone()));
     let mut bytes = 0;
     while bytes < 4 * 1024 * 1024 {

@@ -113,7 +113,7 @@ pub fn program() -> String {
 
 impl Played {
     pub async fn ask(&mut self, question: &str) -> End {
-        self.messages.push(Message::User { text: format!("<question>\n{question}\n</question>") });
+        self.messages.push(Message::user(format!("<question>\n{question}\n</question>")));
         self.read().await
     }
 

@@ -48,7 +48,7 @@ async fn added_words_that_an_agent_did_not_see_are_mentioned() {
     let place = Place::new();
     let (mut played, _) = place.asked("cut ;; terminal ls").await;
     played.end_calls(&printing("x\n[exit 0; cwd /; 0.01 s]", 0)).await;
-    played.messages.push(Message::User { text: "count".into() });
+    played.messages.push(Message::user("count".into()));
     assert_eq!(played.read().await, End::Stop(StopClass::Length));
     assert_eq!(played.notices, ["@fake stopped before it saw what you added; ask again with it."]);
 }

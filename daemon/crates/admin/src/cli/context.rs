@@ -114,7 +114,7 @@ async fn look(args: &ContextArgs, paths: &Paths) -> Result<ShownContext, Failure
     };
     query.forget_told(&messages);
     let question = query.to_text();
-    messages.push(Message::User { text: question.clone() });
+    messages.push(Message::user(question.clone()));
     let rows = rows(&fixed, &messages);
     Ok(ShownContext { session, fixed, rows, around, question })
 }

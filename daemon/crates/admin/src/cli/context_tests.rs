@@ -11,7 +11,7 @@ fn shown(window_tokens: Option<u64>) -> ShownContext {
     });
     let fixed = Fixed { system: vec![("safety rules", 280)], tools_tokens: 1_273, capacity };
     let question = "<environment>\ncwd: /srv\n</environment>\n<question>\nwhy\n</question>".to_owned();
-    let messages = [Message::User { text: question.clone() }];
+    let messages = [Message::user(question.clone())];
     let mut around = Surroundings::default();
     around.standing.identity = "Be brief.".into();
     around.skipped.push(Skipped { path: "/srv/SOUL.md".into(), reason: "is not text".into() });

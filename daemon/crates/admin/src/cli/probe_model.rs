@@ -69,7 +69,7 @@ async fn send(prompt: String, args: &ProbeArgs, paths: &Paths, output: &mut dyn 
     let request = ModelRequest {
         system: system_prompt(&SystemContext::default()),
         tools: settings.tools.iter().map(|tool| tool.spec()).collect(),
-        ..ModelRequest::of(vec![Message::User { text: prompt }])
+        ..ModelRequest::of(vec![Message::user(prompt)])
     };
     let mut show: Box<dyn Show + '_> = if args.json {
         Box::new(JsonLines(&mut *output))

@@ -9,7 +9,7 @@ use super::*;
 
 fn interrupted_home() -> Home {
     let home = with_steps(AgentStatus::Running);
-    let messages = vec![Message::User { text: "fix it".into() }];
+    let messages = vec![Message::user("fix it".into())];
     let entry = Entry::Conversation { session: "shell:2".into(), from: 0, messages };
     home.store().keep_all(&[entry]).expect("it is kept");
     home

@@ -19,7 +19,7 @@ fn answer(text: &str, calls: usize, class: StopClass) -> Record {
 
 fn results(complaint: Option<&str>) -> Record {
     let result = ToolResult { call_id: "1".into(), tool: "bash".into(), content: "x".into(), is_error: false };
-    Record::Tools { results: vec![result], complaint: complaint.map(Into::into) }
+    Record::Tools { results: vec![result], images: Vec::new(), complaint: complaint.map(Into::into) }
 }
 
 /// Applies records to a fresh turn, counting a model call before each answer.
@@ -109,7 +109,7 @@ fn a_rejected_call_is_shown_to_the_model_once() {
     let mut state = after([rejected()]);
     assert_eq!(next_step(&state, LIMITS), Next::Run(StepKind::ModelCall { allow_tools: true }));
     assert!(
-        matches!(state.messages().last(), Some(cohab_model_api::Message::User { text }) if text.contains("bad call"))
+        matches!(state.messages().last(), Some(cohab_model_api::Message::User { text, .. }) if text.contains("bad call"))
     );
     assert!(matches!(state.apply(rejected()), Err(TurnError::Provider(_))));
 }
@@ -127,7 +127,7 @@ fn tokens_add_up_over_answers_and_unknown_stays_unknown() {
 
 #[test]
 fn steps_before_an_interruption_count_towards_the_limit() {
-    let asked = || vec![cohab_model_api::Message::User { text: "question".into() }];
+    let asked = || vec![cohab_model_api::Message::user("question".into())];
     let next = |calls| next_step(&TurnState::going_on(asked(), calls), LIMITS);
     assert_eq!(next(1), Next::Run(StepKind::ModelCall { allow_tools: true }));
     assert_eq!(next(2), Next::Run(StepKind::ModelCall { allow_tools: false }), "the last answer is asked for");

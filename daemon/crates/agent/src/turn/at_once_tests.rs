@@ -35,7 +35,7 @@ impl Tool for Look {
         tokio::time::sleep(Duration::from_millis(1_000 - number)).await;
         self.running.fetch_sub(1, Ordering::Relaxed);
         self.log.lock().unwrap().push(format!("{path} ends"));
-        Ok(ToolOutput { content: format!("saw {path}"), summary: "ok".into(), is_failure: false })
+        Ok(ToolOutput::text(format!("saw {path}"), "ok".into()))
     }
 }
 

@@ -15,7 +15,7 @@ fn telling<const N: usize>(scripts: Vec<Vec<ModelEvent>>, news: [Option<&'static
 
 fn last_read(message: &Message) -> &str {
     match message {
-        Message::User { text } => text,
+        Message::User { text, .. } => text,
         Message::ToolResults(results) => &results.last().unwrap().content,
         Message::Assistant(message) => panic!("{message:?}"),
     }

@@ -33,7 +33,7 @@ impl Middleware for Arc<Shorten> {
 fn turn(scripts: Vec<Vec<ModelEvent>>) -> (Turn, Arc<Shorten>) {
     let shorten = Arc::new(Shorten::default());
     let mut turn = Turn::new(scripts).with(Arc::clone(&shorten));
-    let earlier = vec![Message::User { text: "earlier".into() }, Message::Assistant(AssistantMessage::default())];
+    let earlier = vec![Message::user("earlier".into()), Message::Assistant(AssistantMessage::default())];
     turn.state = TurnState::new(earlier, "now".into());
     (turn, shorten)
 }

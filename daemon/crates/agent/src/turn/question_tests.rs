@@ -32,7 +32,7 @@ fn adding<const N: usize>(
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text.into())
 }
 
 #[tokio::test]
@@ -116,4 +116,58 @@ async fn an_attachment_that_is_stopped_leaves_a_whole_conversation() {
     });
     assert_eq!(result, Ok(StopReason::Cancelled));
     assert!(matches!(turn.state.messages(), [Message::User { .. }]), "{:?}", turn.state.messages());
+}
+
+fn refused() -> ModelEvent {
+    ModelEvent::Failed(ProviderError {
+        kind: ProviderErrorKind::InvalidRequest,
+        message: "no images here".into(),
+        hint: None,
+        retry_after: None,
+        overflow: None,
+    })
+}
+
+/// The names of the images of each request.
+fn shown(turn: &Turn) -> Vec<Vec<String>> {
+    let names = |request: &ModelRequest| {
+        let images = request.messages.iter().flat_map(Message::images);
+        images.map(|image| image.name.clone()).collect()
+    };
+    turn.provider.requests.lock().unwrap().iter().map(names).collect()
+}
+
+#[tokio::test]
+async fn an_image_that_a_question_names_is_shown_and_a_call_shows_none() {
+    let mut turn = Turn::new(vec![vec![call("b.gif"), stop(StopClass::Tool)], done()]);
+    turn.state.attach(attachments(&["a.gif", "1"]));
+    assert_eq!(turn.run().await, Ok(StopReason::Answered));
+    assert_eq!(shown(&turn), [["a.gif"], ["a.gif"]]);
+}
+
+#[tokio::test]
+async fn an_image_that_a_service_refuses_is_dropped_and_the_user_is_told() {
+    let mut turn = Turn::new(vec![vec![refused()], done()]);
+    turn.state.attach(attachments(&["a.gif"]));
+    assert_eq!(turn.run().await, Ok(StopReason::Answered));
+    assert_eq!(shown(&turn), [vec!["a.gif".to_owned()], vec![]]);
+    let told = "m did not take a.gif, the question goes without. It said: no images here";
+    assert!(turn.events().contains(&TurnEvent::Notice(told.into())), "{:?}", turn.events());
+    assert!(turn.state.messages()[0].images().is_empty(), "the next question goes without, too");
+}
+
+#[tokio::test]
+async fn a_refusal_without_images_is_the_error() {
+    let mut turn = Turn::new(vec![vec![refused()]]);
+    assert!(turn.run().await.is_err());
+}
+
+#[test]
+fn the_newest_images_are_kept() {
+    let image = |number: usize| Image::read(&number.to_string(), b"GIF89a".to_vec()).unwrap();
+    let asked = |number| Message::User { text: "q".into(), images: vec![image(number)] };
+    let mut state = TurnState::new((0..30).map(asked).collect(), "now".into());
+    assert_eq!(state.drop_images(20, 1_000).len(), 10);
+    assert!(state.messages()[9].images().is_empty() && !state.messages()[10].images().is_empty());
+    assert_eq!(state.drop_images(20, 6 * 5), (10..25).rev().map(|number| number.to_string()).collect::<Vec<_>>());
 }

@@ -30,7 +30,7 @@ async fn the_model_continues_with_an_objection_to_its_end() {
     assert_eq!(turn.run().await, Ok(StopReason::Answered));
     assert_eq!(turn.last_text(), "really done");
     let requests = turn.provider.requests.lock().unwrap();
-    assert!(matches!(requests[2].messages.last(), Some(Message::User { text }) if text == "not yet, 0 more"));
+    assert!(matches!(requests[2].messages.last(), Some(Message::User { text, .. }) if text == "not yet, 0 more"));
 }
 
 #[tokio::test]

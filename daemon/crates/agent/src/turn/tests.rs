@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use cohab_model_api::{
-    AssistantMessage, BrokenArguments, JsonObject, Message, ModelEvent, ModelInfo, ModelRequest, ProviderError,
+    AssistantMessage, BrokenArguments, Image, JsonObject, Message, ModelEvent, ModelInfo, ModelRequest, ProviderError,
     ProviderErrorKind, StopClass, TokenUsage, ToolCall, ToolSpec,
 };
 use cohab_types::command::{CommandOutcome, CommandRequest, RelayError};
@@ -66,7 +66,10 @@ impl Tool for Echo {
         match command.as_str() {
             "hang" => std::future::pending().await,
             "fail" => Err("it failed".into()),
-            _ => Ok(ToolOutput { content: format!("said {command}"), summary: "ok".into(), is_failure: false }),
+            name => {
+                let image = name.ends_with(".gif").then(|| Image::read(name, b"GIF89a".to_vec())).flatten();
+                Ok(ToolOutput { image, ..ToolOutput::text(format!("said {command}"), "ok".into()) })
+            }
         }
     }
 }

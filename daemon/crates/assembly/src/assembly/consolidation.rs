@@ -116,7 +116,7 @@ fn waiting(paths: &Paths, look_back_hours: u32, now: Timestamp) -> Result<Option
 }
 
 async fn read(model: &Summarizer, episodes: &str) -> Result<String, String> {
-    let messages = vec![Message::User { text: episodes.to_owned() }];
+    let messages = vec![Message::user(episodes.to_owned())];
     let request = ModelRequest { system: PROMPT.to_owned(), allow_tools: false, ..ModelRequest::of(messages) };
     let completion = Completion {
         what: "list of facts",

@@ -127,7 +127,7 @@ impl Bench {
         assembly.consolidate(&session()).await;
         let requests = model.requests.lock().unwrap();
         let text = |request: &ModelRequest| match request.messages.as_slice() {
-            [Message::User { text }] => text.clone(),
+            [Message::User { text, .. }] => text.clone(),
             other => panic!("one message: {other:?}"),
         };
         requests.iter().map(text).collect()

@@ -99,7 +99,7 @@ impl FlowModels {
         let Summarizer { provider, account, .. } = ready;
         let request = ModelRequest {
             system: SYSTEM.to_owned(),
-            messages: vec![Message::User { text: prompt }],
+            messages: vec![Message::user(prompt)],
             tools: Vec::new(),
             allow_tools: false,
             withheld: Default::default(),

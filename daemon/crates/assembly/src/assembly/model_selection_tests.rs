@@ -66,7 +66,7 @@ fn depth_is_counted_in_calls_and_messages() {
     use cohab_model_api::{AssistantMessage, ToolCall};
     let call = ToolCall { id: "1".into(), name: "bash".into(), args: Ok(serde_json::Map::new().into()) };
     let answer = AssistantMessage { tool_calls: vec![call.clone(), call], ..AssistantMessage::default() };
-    let conversation = [Message::User { text: "q".into() }, Message::Assistant(answer)];
+    let conversation = [Message::user("q".into()), Message::Assistant(answer)];
     let asked = asked("next", &conversation, TierWish::Auto);
     assert_eq!((asked.tool_calls, asked.messages), (2, 2));
 }

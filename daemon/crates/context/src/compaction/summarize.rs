@@ -38,7 +38,7 @@ impl Summarize {
         }
         let text = summary::material(gap.earlier(), &gap.dropped, gap.question());
         let before = estimate_tokens(&text);
-        let messages = vec![Message::User { text }];
+        let messages = vec![Message::user(text)];
         let mut request =
             ModelRequest { system: summary::PROMPT.to_owned(), allow_tools: false, ..ModelRequest::of(messages) };
         if fit_request(&mut request, self.request_tokens) > self.request_tokens {

@@ -53,7 +53,7 @@ pub(super) fn material(earlier: Option<&str>, dropped: &[Message], question: &st
     }
     for message in dropped {
         match message {
-            Message::User { text: said } => {
+            Message::User { text: said, .. } => {
                 add(&mut text, "user", &words(said), TEXT_BYTES);
                 for (block, heading) in [("shell-history", "the user ran in the shell"), ("piped-input", "piped in")] {
                     add(&mut text, heading, inside(said, block).unwrap_or_default(), RESULT_BYTES);

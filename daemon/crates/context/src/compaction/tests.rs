@@ -34,7 +34,7 @@ fn summarize(provider: &Arc<Always>) -> (Summarize, Arc<Mutex<Vec<TokenUsage>>>)
 
 fn question(text: &str, project_notes: Option<&str>) -> Message {
     let environment = Environment { cwd: "/p".into(), os: "linux".into(), columns: 80, ..Environment::default() };
-    Message::User { text: Query { environment, project_notes, question: text, ..Query::default() }.to_text() }
+    Message::user(Query { environment, project_notes, question: text, ..Query::default() }.to_text())
 }
 
 fn answer(text: &str, calls: &[String]) -> Message {
@@ -91,7 +91,7 @@ fn calls(messages: &[Message]) -> Vec<&str> {
 
 fn text(message: &Message) -> &str {
     match message {
-        Message::User { text } => text,
+        Message::User { text, .. } => text,
         other => panic!("{other:?}"),
     }
 }
@@ -154,7 +154,7 @@ async fn sliding_keeps_the_first_question_with_its_answer_and_what_the_project_s
 async fn memory_blocks_stay_known_when_their_question_goes() {
     let mut messages = conversation(&[vec![1_000], vec![1_000], vec![1_000], vec![10], vec![10]], false);
     let asked = with_block(text(&messages[0]), MEMORY_BLOCKS, "human:\n    uses fish");
-    messages[0] = Message::User { text: asked };
+    messages[0] = Message::user(asked);
     let truncated = Truncate.shorten(&messages, TARGET).await.messages;
     assert_eq!(words(text(&truncated[0])), "question 1");
     assert_eq!(inside(text(&truncated[0]), MEMORY_BLOCKS), Some("human:\n    uses fish"));
@@ -267,7 +267,7 @@ async fn a_summary_is_no_question_no_tag_and_no_escape() {
 #[tokio::test]
 async fn a_complaint_about_a_call_is_not_taken_for_the_question() {
     let mut messages = steps(40);
-    messages.push(Message::User { text: "Your last tool call was rejected".into() });
+    messages.push(Message::user("Your last tool call was rejected".into()));
     for compactor in [&Truncate as &dyn Compactor, &Sliding] {
         let shortened = compactor.shorten(&messages, TARGET).await.messages;
         assert_eq!(words(text(&shortened[0])), "question 0");
@@ -295,7 +295,7 @@ fn is_whole(messages: &[Message]) -> bool {
 /// Words and call ids, which identify messages after shortening.
 fn names(messages: &[Message]) -> Vec<String> {
     let name = |message: &Message| match message {
-        Message::User { text } => words(text),
+        Message::User { text, .. } => words(text),
         Message::Assistant(message) => message.tool_calls.first().map_or(message.text.clone(), |call| call.id.clone()),
         Message::ToolResults(results) => format!("result of {}", results[0].call_id),
     };

@@ -131,7 +131,7 @@ fn notes_are_told_once_until_they_change() {
     let other = asked(None);
     let told = |texts: &[&str], notes| {
         let mut query = Query { project_notes: notes, ..Query::default() };
-        let told = |text: &&str| Message::User { text: (*text).to_owned() };
+        let told = |text: &&str| Message::user((*text).to_owned());
         // The newest comes last in a conversation.
         query.forget_told(&texts.iter().rev().map(told).collect::<Vec<_>>());
         query.project_notes.is_none()

@@ -48,7 +48,7 @@ mod tests {
         let mut query = Query { memory_blocks: text.as_deref(), question: "why?", ..Query::default() };
         query.forget_told(conversation);
         let text = query.to_text();
-        (inside(&text, MEMORY_BLOCKS).map(str::to_owned), Message::User { text })
+        (inside(&text, MEMORY_BLOCKS).map(str::to_owned), Message::user(text))
     }
 
     #[test]

@@ -117,8 +117,8 @@ impl Reading {
         for (index, message) in messages.iter().enumerate() {
             match message {
                 // To take a message apart costs more than to know it.
-                Message::User { text } if !self.suspicions.is_new(&("user", text)) => {}
-                Message::User { text } => {
+                Message::User { text, .. } if !self.suspicions.is_new(&("user", text)) => {}
+                Message::User { text, .. } => {
                     let parts = BESIDE.iter().filter_map(|(tag, name)| Some((name, query_text::inside(text, tag)?)));
                     let parts = parts.filter(|(_, part)| self.suspicions.is_new(*part));
                     unread.extend(parts.map(|(name, part)| (Channel::UserInput, (*name).to_owned(), part, false)));

@@ -43,7 +43,7 @@ fn reading(level: SafetyLevel) -> (Reading, Arc<Told>) {
 }
 
 fn question(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text.to_owned())
 }
 
 /// A file that was read, as a call and its result.

@@ -109,7 +109,7 @@ impl Tool for CallTool {
         let is_failure = result.is_error.unwrap_or_default();
         let text = render::of_call(&result, self.0.output_max_bytes);
         let summary = if is_failure { "failed".to_owned() } else { lines_of(&text) };
-        Ok(ToolOutput { content: format!("{}\n{text}", outside_line(&server.by())), summary, is_failure })
+        Ok(ToolOutput { is_failure, ..ToolOutput::text(format!("{}\n{text}", outside_line(&server.by())), summary) })
     }
 }
 

@@ -90,7 +90,7 @@ impl Tool for GetPrompt {
         };
         let text = render::of_prompt(&result, self.0.output_max_bytes);
         let summary = lines_of(&text);
-        Ok(ToolOutput { content: format!("{}\n{text}", outside_line(&server.by())), summary, is_failure: false })
+        Ok(ToolOutput::text(format!("{}\n{text}", outside_line(&server.by())), summary))
     }
 }
 

@@ -89,6 +89,6 @@ impl Tool for ReadResource {
         };
         let text = text.map_err(|reason| format!("{}: {reason}", server.by()))?;
         let summary = lines_of(&text);
-        Ok(ToolOutput { content: format!("{}\n{text}", outside_line(&server.by())), summary, is_failure: false })
+        Ok(ToolOutput::text(format!("{}\n{text}", outside_line(&server.by())), summary))
     }
 }

@@ -144,7 +144,7 @@ impl SearchTools {
             text = format!("{}\n{text}", outside_line(&source));
         }
         let summary = if fitting.len() == 1 { "1 tool".to_owned() } else { format!("{} tools", fitting.len()) };
-        ToolOutput { content: text, summary, is_failure: false }
+        ToolOutput::text(text, summary)
     }
 
     /// Whether the user allowed the tool with just this description.

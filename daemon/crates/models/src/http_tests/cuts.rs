@@ -145,7 +145,7 @@ async fn a_cut_after_shown_text_takes_it_back_and_tries_once() {
 #[tokio::test]
 async fn a_cut_after_a_tool_ran_is_told_and_not_repeated() {
     for fixture in fixtures() {
-        let remark = Message::User { text: "write that call again".to_owned() };
+        let remark = Message::user("write that call again".to_owned());
         let mut remarked = question_after_tool();
         remarked.messages.push(remark);
         for request in [question_after_tool(), remarked] {
@@ -157,7 +157,7 @@ async fn a_cut_after_a_tool_ran_is_told_and_not_repeated() {
         }
         let mut next_turn = question_after_tool();
         let answer = AssistantMessage { text: "so".to_owned(), ..AssistantMessage::default() };
-        next_turn.messages.extend([Message::Assistant(answer), Message::User { text: "and?".to_owned() }]);
+        next_turn.messages.extend([Message::Assistant(answer), Message::user("and?".to_owned())]);
         let bench = bench(fixture.wire(), vec![fixture.stream(&fixture.half("half")), fixture.good()]).await;
         assert!(text_of(&bench.ask_with(next_turn).await).ends_with("ok"), "{}", fixture.wire);
     }

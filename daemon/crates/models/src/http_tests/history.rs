@@ -85,13 +85,13 @@ fn conversation(turns: usize) -> ModelRequest {
             ToolResult { call_id: id, tool: "bash".to_owned(), content: format!("out {turn}"), is_error: false };
         let answer = AssistantMessage { text: format!("So {turn}."), ..AssistantMessage::default() };
         request.messages.extend([
-            Message::User { text: format!("question {turn}") },
+            Message::user(format!("question {turn}")),
             Message::Assistant(calling),
             Message::ToolResults(vec![result]),
             Message::Assistant(answer),
         ]);
     }
-    request.messages.push(Message::User { text: "and now?".to_owned() });
+    request.messages.push(Message::user("and now?".to_owned()));
     request
 }
 

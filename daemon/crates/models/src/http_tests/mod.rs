@@ -164,7 +164,7 @@ impl Bench {
 }
 
 fn question() -> ModelRequest {
-    let messages = vec![Message::User { text: "why?".to_owned() }];
+    let messages = vec![Message::user("why?".to_owned())];
     let parameters = json!({"type": "object", "properties": {"command": {"type": "string"}}});
     let tools = vec![ToolSpec { name: "bash".to_owned(), description: "Runs a line.".to_owned(), parameters }];
     ModelRequest { system: "Be brief.".to_owned(), tools, ..ModelRequest::of(messages) }

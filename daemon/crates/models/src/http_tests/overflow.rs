@@ -13,7 +13,7 @@ async fn crowded(fixture: &Fixture, window_tokens: u64, replies: Vec<Reply>) -> 
 /// About a thousand tokens.
 fn long_question() -> ModelRequest {
     let mut request = question();
-    request.messages.push(Message::User { text: "words and words. ".repeat(400) });
+    request.messages.push(Message::user("words and words. ".repeat(400)));
     request
 }
 

@@ -39,7 +39,7 @@ impl Tool for Ledger {
     async fn call(&self, args: &JsonObject, _: &ToolContext<'_>) -> Result<ToolOutput, String> {
         let command = args["command"].as_str().expect("`intent` looked").to_owned();
         self.0.lock().expect("no test panics with it").push(command.clone());
-        Ok(ToolOutput { content: format!("came-of {command}"), summary: String::new(), is_failure: false })
+        Ok(ToolOutput::text(format!("came-of {command}"), String::new()))
     }
 }
 
@@ -186,7 +186,7 @@ async fn conversations_at_the_same_time_do_not_mix() {
         let provider = provider_with(endpoint(&base, fixture.wire()), &settings(), Arc::new(NoWaiting::default()));
         let answers = (0..20).map(|number| {
             let mut request = question();
-            request.messages = vec![Message::User { text: format!("number-{number}.") }];
+            request.messages = vec![Message::user(format!("number-{number}."))];
             provider.stream(request).collect::<Vec<ModelEvent>>()
         });
         for (number, events) in futures::future::join_all(answers).await.iter().enumerate() {

@@ -33,7 +33,7 @@ fn request(messages: Vec<Message>) -> ModelRequest {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text.into())
 }
 
 /// Plays the conversation; `answer` returns the content of each call's result and whether it is an error. Returns commands and answer.

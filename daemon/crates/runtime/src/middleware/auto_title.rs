@@ -71,7 +71,7 @@ impl TurnObserver for Naming {
 /// Question and last answer of a conversation that has one question so far.
 fn first_turn(messages: &[Message]) -> Option<(String, String)> {
     let mut questions = messages.iter().filter_map(|message| match message {
-        Message::User { text } => Some(words(text)),
+        Message::User { text, .. } => Some(words(text)),
         _ => None,
     });
     let question = questions.next().filter(|question| !question.trim().is_empty())?;
@@ -87,7 +87,7 @@ async fn name(title_model: &TitleModel, question: &str, answer: &str) -> Result<
     }
     let part = |text: &str| harmless(head(text, MATERIAL_BYTES)).replace('<', "‹");
     let text = format!("<question>\n{}\n</question>\n<answer>\n{}\n</answer>", part(question), part(answer));
-    let messages = vec![Message::User { text }];
+    let messages = vec![Message::user(text)];
     let request = ModelRequest { system: PROMPT.to_owned(), allow_tools: false, ..ModelRequest::of(messages) };
     let completion = Completion {
         what: "name",

@@ -15,7 +15,7 @@ fn title_model(model: Always) -> (TitleModel, Arc<Always>, Arc<Mutex<Vec<TokenUs
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: format!("<question>\n{text}\n</question>") }
+    Message::user(format!("<question>\n{text}\n</question>"))
 }
 
 fn said(text: &str) -> Message {
@@ -29,7 +29,7 @@ async fn a_name_is_made_of_question_and_answer_within_bounds() {
     assert_eq!(title.as_deref(), Ok("Disk full on /var"));
     assert_eq!(spent.lock().unwrap().len(), 1, "it is accounted for");
     let request = model.requests.lock().unwrap().remove(0);
-    let Message::User { text } = &request.messages[0] else { panic!("a question") };
+    let Message::User { text, .. } = &request.messages[0] else { panic!("a question") };
     assert!(text.len() < 3 * MATERIAL_BYTES && !text.contains('\u{1b}') && request.tools.is_empty(), "{text}");
     assert_eq!(text.matches("</question>").count(), 1, "material cannot end itself");
 }

@@ -142,7 +142,7 @@ impl Bench {
         self.state.apply(Record::Answer { message, class: StopClass::Tool, usage }).unwrap();
         let content = format!("result {id} {}\n[exit 0; cwd /w; 0.04 s]", "word ".repeat(words));
         let result = ToolResult { call_id: id, tool: "bash".into(), content, is_error: false };
-        self.state.apply(Record::Tools { results: vec![result], complaint: None }).unwrap();
+        self.state.apply(Record::Tools { results: vec![result], images: Vec::new(), complaint: None }).unwrap();
         let provider = Arc::clone(&self.provider);
         Steps { recorder: Arc::clone(&self.recorder), provider }.observe(Fact::StepEnded(&self.state)).await;
     }
@@ -160,7 +160,7 @@ impl Bench {
 fn earlier_turns(count: usize) -> Vec<Message> {
     let turn = |turn: usize| {
         let answer = AssistantMessage { text: format!("answer {turn}"), ..AssistantMessage::default() };
-        [Message::User { text: format!("<question>\nbefore {turn}\n</question>") }, Message::Assistant(answer)]
+        [Message::user(format!("<question>\nbefore {turn}\n</question>")), Message::Assistant(answer)]
     };
     (0..count).flat_map(turn).collect()
 }
@@ -203,7 +203,7 @@ async fn a_model_that_repeats_what_it_does_not_see_runs_each_command_once() {
             }
             assert_eq!(ran, (0..COMMANDS).collect::<Vec<_>>(), "{strategy} {window_tokens} {answer} {output}");
             let question = bench.state.messages().iter().rev().find_map(|message| match message {
-                Message::User { text } => Some(text.as_str()),
+                Message::User { text, .. } => Some(text.as_str()),
                 _ => None,
             });
             assert_eq!(question.map(words).as_deref(), Some("why"));
@@ -285,7 +285,7 @@ async fn of_many_steps_the_older_outputs_go_and_no_step() {
 #[tokio::test]
 async fn before_the_first_call_only_what_would_not_fit_is_shortened() {
     let turns = |count: usize| -> Vec<Message> {
-        (0..count).map(|turn| Message::User { text: format!("{turn} {}", "word ".repeat(99)) }).collect()
+        (0..count).map(|turn| Message::user(format!("{turn} {}", "word ".repeat(99)))).collect()
     };
     for (count, told) in [(60, 0), (90, 1)] {
         let mut bench = Bench::new(10_000, Strategy::Summarize);

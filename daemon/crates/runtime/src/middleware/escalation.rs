@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn judged(rounds: &[[Message; 2]]) -> Option<&'static str> {
-        let question = Message::User { text: "q".into() };
+        let question = Message::user("q".into());
         nowhere(&std::iter::once(question).chain(rounds.iter().flatten().cloned()).collect::<Vec<_>>())
     }
 
@@ -136,7 +136,9 @@ mod tests {
                 let (Message::Assistant(message), Message::ToolResults(results)) = (message, results) else { panic!() };
                 let answer = Record::Answer { message, class: StopClass::Tool, usage: TokenUsage::default() };
                 state.apply(answer).expect("it goes on");
-                state.apply(Record::Tools { results, complaint: Some("no".into()) }).expect("it goes on");
+                state
+                    .apply(Record::Tools { results, images: Vec::new(), complaint: Some("no".into()) })
+                    .expect("it goes on");
             }
         }
         state.forgive_bad_answers();

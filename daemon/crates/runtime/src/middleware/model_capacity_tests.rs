@@ -15,8 +15,8 @@ fn window(store: &Arc<Store>, sources: WindowSources) -> Window {
 /// A request of about this many tokens by the estimate: turns of 100, and the question.
 fn request(tokens: u64) -> ModelRequest {
     let words = "word ".repeat(100);
-    let mut messages: Vec<Message> = (1..tokens / 100).map(|_| Message::User { text: words.clone() }).collect();
-    messages.push(Message::User { text: "word ".repeat(100) });
+    let mut messages: Vec<Message> = (1..tokens / 100).map(|_| Message::user(words.clone())).collect();
+    messages.push(Message::user("word ".repeat(100)));
     ModelRequest::of(messages)
 }
 

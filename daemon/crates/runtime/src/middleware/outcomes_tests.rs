@@ -61,7 +61,7 @@ impl Tool for Read {
     }
 
     async fn call(&self, args: &JsonObject, _context: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        Ok(ToolOutput { content: format!("of {:?}", args["path"]), summary: String::new(), is_failure: false })
+        Ok(ToolOutput::text(format!("of {:?}", args["path"]), String::new()))
     }
 }
 

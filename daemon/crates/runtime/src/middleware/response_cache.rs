@@ -50,7 +50,7 @@ impl CacheReplay {
     }
 
     async fn key_of(&self, state: &TurnState) -> Option<CacheKey> {
-        let Some(Message::User { text }) = state.messages().last() else { return None };
+        let Some(Message::User { text, .. }) = state.messages().last() else { return None };
         if text.contains(PIPED) || state.progress() == Progress::Attaching {
             return None;
         }

@@ -106,7 +106,7 @@ impl Tool for Look {
         if args["path"] == "bad" {
             return Err("private failure".into());
         }
-        Ok(ToolOutput { content: "private output".into(), summary: String::new(), is_failure: false })
+        Ok(ToolOutput::text("private output".into(), String::new()))
     }
 }
 

@@ -173,7 +173,7 @@ async fn nothing_is_kept_unless_the_settings_say_so() {
         .recorder
         .begin(None, &ModelInfo { wire: "w".into(), model: "m".into(), origin: String::new(), is_offline: false });
     bench.call(None, None, true).await;
-    bench.recorder.history(&[Message::User { text: "x".into() }]);
+    bench.recorder.history(&[Message::user("x".into())]);
     bench.recorder.end(&Ok(StopReason::Answered), &TokenUsage::default(), 10);
     assert!(bench.archive.load("shell:1").expect("it can be read").is_none());
 }
@@ -181,7 +181,7 @@ async fn nothing_is_kept_unless_the_settings_say_so() {
 /// A turn of this session that begins with these messages and ends with an answer. Returns the stored conversation.
 fn turn(bench: &Bench, messages: &[&str]) -> Vec<Message> {
     bench.begin();
-    let mut messages: Vec<Message> = messages.iter().map(|text| Message::User { text: (*text).into() }).collect();
+    let mut messages: Vec<Message> = messages.iter().map(|text| Message::user((*text).into())).collect();
     bench.recorder.history(&messages);
     messages.push(Message::Assistant(AssistantMessage { text: "so".into(), ..AssistantMessage::default() }));
     bench.recorder.step_done(&messages, 0);
@@ -216,7 +216,7 @@ async fn a_conversation_that_was_removed_is_stored_again_with_the_next_turn_but_
     let before = bench.session.take_stored();
     bench.session.set_stored(
         StoredMessages::default()
-            .and(&messages[..3].iter().map(|text| Message::User { text: (*text).into() }).collect::<Vec<_>>()),
+            .and(&messages[..3].iter().map(|text| Message::user((*text).into())).collect::<Vec<_>>()),
     );
     assert_eq!((before.map(|stored| stored.count), turn(&bench, &messages)), (Some(3), vec![]));
     let bench = bench.next();

@@ -1,6 +1,7 @@
 //! Builds the body of a Messages request from a neutral request.
 
-use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
+use cohab_model_api::{AssistantMessage, Image, ModelRequest, ToolResult};
+use cohab_types::image_format::ImageFormat;
 use cohab_types::reasoning::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
@@ -83,11 +84,20 @@ fn may_think(messages: &[Value]) -> bool {
     first_answer.is_none_or(|answer| is_thought(&answer["content"][0]))
 }
 
+fn image_block(image: &Image) -> Value {
+    let kind = if image.format == ImageFormat::Pdf { "document" } else { "image" };
+    let (media_type, data) = (image.format.media_type(), history::base64(image));
+    json!({"type": kind, "source": {"type": "base64", "media_type": media_type, "data": data}})
+}
+
 fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     let mut messages: Vec<Value> = Vec::new();
     for entry in history::entries(&request.messages, NAME, options) {
         let (role, blocks) = match entry {
-            HistoryEntry::User(text) => ("user", vec![json!({"type": "text", "text": text})]),
+            HistoryEntry::User(text, images) => {
+                let shown = images.into_iter().map(image_block);
+                ("user", shown.chain([json!({"type": "text", "text": text})]).collect())
+            }
             HistoryEntry::Assistant(assistant) => ("assistant", assistant_blocks(assistant, options)),
             HistoryEntry::Results(rows) => ("user", rows.iter().map(|row| result_block(row)).collect()),
         };
@@ -166,7 +176,7 @@ mod tests {
     }
 
     fn user(text: &str) -> Message {
-        Message::User { text: text.to_owned() }
+        Message::user(text.to_owned())
     }
 
     fn assistant(text: &str, ids: &[&str], own: Option<Value>) -> Message {

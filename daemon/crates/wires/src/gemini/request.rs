@@ -1,6 +1,6 @@
 //! Builds the body of a generateContent request from a neutral request.
 
-use cohab_model_api::{AssistantMessage, ModelRequest, ToolCall, ToolResult};
+use cohab_model_api::{AssistantMessage, Image, ModelRequest, ToolCall, ToolResult};
 use cohab_types::reasoning::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
@@ -76,13 +76,19 @@ fn signs_calls(model: &str) -> bool {
     digits.and_then(|digits| digits.parse().ok()).is_none_or(|generation: u32| generation >= FIRST_SIGNING_GENERATION)
 }
 
+fn image_part(image: &Image) -> Value {
+    json!({"inlineData": {"mimeType": image.format.media_type(), "data": history::base64(image)}})
+}
+
 fn contents(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     let mut contents = Vec::new();
     // The calls as sent: results repeat their names, and their ids if they have any.
     let mut called: Vec<Value> = Vec::new();
     for entry in history::entries(&request.messages, NAME, options) {
         let (role, parts) = match entry {
-            HistoryEntry::User(text) => ("user", vec![json!({"text": text})]),
+            HistoryEntry::User(text, images) => {
+                ("user", images.into_iter().map(image_part).chain([json!({"text": text})]).collect())
+            }
             HistoryEntry::Assistant(assistant) => {
                 let parts = model_parts(assistant, options);
                 called = parts.iter().filter_map(|part| part.get("functionCall")).cloned().collect();

@@ -33,7 +33,7 @@ fn build(messages: Vec<Message>) -> Value {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text.to_owned())
 }
 
 fn assistant(text: &str, ids: &[&str], own: Option<Value>) -> Message {

@@ -1,6 +1,7 @@
 //! Builds the body of an Ollama chat request from a neutral request.
 
-use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
+use cohab_model_api::{AssistantMessage, Image, ModelRequest, ToolResult};
+use cohab_types::image_format::ImageFormat;
 use cohab_types::reasoning::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
@@ -58,6 +59,20 @@ fn think(effort: ReasoningEffort, model: &str) -> Value {
     }
 }
 
+/// Ollama takes images beside the text, and no PDFs.
+fn user_message(mut text: String, images: &[&Image]) -> Value {
+    let (left_out, shown): (Vec<&&Image>, Vec<&&Image>) =
+        images.iter().partition(|image| image.format == ImageFormat::Pdf);
+    for image in left_out {
+        text += &format!("\n\n[{} is not shown: Ollama takes no PDFs]", image.name);
+    }
+    let mut message = json!({"role": "user", "content": text});
+    if !shown.is_empty() {
+        message["images"] = shown.into_iter().map(|image| history::base64(image)).collect();
+    }
+    message
+}
+
 fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     if !request.system.trim().is_empty() {
@@ -65,7 +80,7 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     }
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
-            HistoryEntry::User(text) => messages.push(json!({"role": "user", "content": text})),
+            HistoryEntry::User(text, images) => messages.push(user_message(text, &images)),
             HistoryEntry::Assistant(assistant) => messages.push(assistant_message(assistant, options)),
             HistoryEntry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row))),
         }

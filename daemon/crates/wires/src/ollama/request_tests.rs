@@ -19,7 +19,7 @@ fn build(request: &ModelRequest, quirks: &[Quirk]) -> Value {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text.to_owned())
 }
 
 fn assistant(args: Result<Map<String, Value>, BrokenArguments>) -> Message {

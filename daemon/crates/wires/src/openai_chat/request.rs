@@ -1,6 +1,7 @@
 //! Builds the body of a Chat Completions request from a neutral request.
 
-use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
+use cohab_model_api::{AssistantMessage, Image, ModelRequest, ToolResult};
+use cohab_types::image_format::ImageFormat;
 use cohab_types::reasoning::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
@@ -78,13 +79,13 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     }
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
-            HistoryEntry::User(text) => {
+            HistoryEntry::User(text, images) => {
                 let is_behind_results = messages.last().is_some_and(|last| last["role"] == "tool");
                 if is_behind_results && options.has(Quirk::AnswerBehindResults) {
                     messages.push(json!({"role": "assistant", "content": BETWEEN}));
                 }
                 let text = preamble.take().map_or(text.clone(), |system| format!("{system}\n\n{text}"));
-                messages.push(json!({"role": "user", "content": text}));
+                messages.push(json!({"role": "user", "content": user_content(text, &images)}));
             }
             HistoryEntry::Assistant(assistant) => messages.push(assistant_message(assistant, options, &mut ids)),
             HistoryEntry::Results(rows) => messages.extend(rows.iter().map(|row| tool_message(row, &ids))),
@@ -97,6 +98,26 @@ fn messages(request: &ModelRequest, options: &Options<'_>) -> Vec<Value> {
     messages
 }
 
+/// Plain text where it shows no image: some services know nothing else.
+fn user_content(text: String, images: &[&Image]) -> Value {
+    if images.is_empty() {
+        return text.into();
+    }
+    images.iter().map(|image| image_part(image)).chain([text_part(&text)]).collect()
+}
+
+fn text_part(text: &str) -> Value {
+    json!({"type": "text", "text": text})
+}
+
+fn image_part(image: &Image) -> Value {
+    let data = history::data_url(image);
+    match image.format {
+        ImageFormat::Pdf => json!({"type": "file", "file": {"filename": image.name, "file_data": data}}),
+        _ => json!({"type": "image_url", "image_url": {"url": data}}),
+    }
+}
+
 /// Sets breakpoints on the system prompt, which covers the tools, and on the last question. Both kinds of messages then always have parts,
 /// so that only the mark changes their bytes.
 fn set_breakpoints(messages: &mut [Value]) {
@@ -106,11 +127,13 @@ fn set_breakpoints(messages: &mut [Value]) {
         if !is_system && message["role"] != "user" {
             continue;
         }
-        let mut part = json!({"type": "text", "text": message["content"]});
-        if is_system || Some(at) == last_question {
+        if let Some(text) = message["content"].as_str() {
+            message["content"] = json!([text_part(text)]);
+        }
+        let is_marked = is_system || Some(at) == last_question;
+        if let Some(part) = message["content"].as_array_mut().and_then(|parts| parts.last_mut()).filter(|_| is_marked) {
             part["cache_control"] = json!({"type": "ephemeral"});
         }
-        message["content"] = json!([part]);
     }
 }
 

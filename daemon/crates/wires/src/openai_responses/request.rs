@@ -1,6 +1,7 @@
 //! Builds the body of a Responses request from a neutral request.
 
-use cohab_model_api::{AssistantMessage, ModelRequest, ToolResult};
+use cohab_model_api::{AssistantMessage, Image, ModelRequest, ToolResult};
+use cohab_types::image_format::ImageFormat;
 use cohab_types::reasoning::ReasoningEffort;
 use serde_json::{Map, Value, json};
 
@@ -17,7 +18,13 @@ pub(super) fn body(request: &ModelRequest, options: &Options<'_>) -> Value {
     let mut ids = SentIds::new(false);
     for entry in history::entries(&request.messages, NAME, options) {
         match entry {
-            HistoryEntry::User(text) => input.push(message("user", "input_text", &text)),
+            HistoryEntry::User(text, images) => {
+                let mut message = message("user", "input_text", &text);
+                if let Some(parts) = message["content"].as_array_mut() {
+                    parts.splice(..0, images.into_iter().map(image_part));
+                }
+                input.push(message);
+            }
             HistoryEntry::Assistant(assistant) => input.extend(assistant_items(assistant, options, &mut ids)),
             HistoryEntry::Results(rows) => input.extend(rows.iter().map(|row| output_item(row, &ids))),
         }
@@ -91,6 +98,14 @@ fn neutral_items(assistant: &AssistantMessage) -> Vec<Value> {
         json!({"type": "function_call", "call_id": call.id, "name": name, "arguments": arguments})
     });
     text.into_iter().chain(calls).collect()
+}
+
+fn image_part(image: &Image) -> Value {
+    let data = history::data_url(image);
+    match image.format {
+        ImageFormat::Pdf => json!({"type": "input_file", "filename": image.name, "file_data": data}),
+        _ => json!({"type": "input_image", "image_url": data}),
+    }
 }
 
 fn message(role: &str, kind: &str, text: &str) -> Value {

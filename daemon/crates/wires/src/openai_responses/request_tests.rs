@@ -35,7 +35,7 @@ fn build(messages: Vec<Message>) -> Value {
 }
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.to_owned() }
+    Message::user(text.to_owned())
 }
 
 fn assistant(args: Result<Map<String, Value>, BrokenArguments>, own: Option<Value>) -> Message {

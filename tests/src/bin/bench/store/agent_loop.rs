@@ -74,7 +74,7 @@ impl Tool for Nothing {
     }
 
     async fn call(&self, _: &JsonObject, _: &ToolContext<'_>) -> Result<ToolOutput, String> {
-        Ok(ToolOutput { content: "a line of output\n".repeat(50), summary: "ok".into(), is_failure: false })
+        Ok(ToolOutput::text("a line of output\n".repeat(50), "ok".into()))
     }
 }
 

@@ -56,7 +56,7 @@ async fn write(archive: &Archive) -> Option<Samples> {
         limits: Limits::of_days(90),
     });
     keep(archive, Checkpoint::Turn(turn()));
-    keep_messages(archive, 0, Message::User { text: "go".into() });
+    keep_messages(archive, 0, Message::user("go".into()));
     let mut waits = Samples::default();
     for number in 0..STEPS {
         let [asks, result] = call(number);

@@ -67,7 +67,9 @@ fn turn(row: &EventRow) -> Option<Turn<'_>> {
 
 fn question(message: &Message) -> Option<String> {
     match message {
-        Message::User { text } => Some(words(text)).filter(|words| !words.trim().is_empty()).map(|words| key(&words)),
+        Message::User { text, .. } => {
+            Some(words(text)).filter(|words| !words.trim().is_empty()).map(|words| key(&words))
+        }
         _ => None,
     }
 }
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     fn conversation(questions: &[&str]) -> Vec<Message> {
-        questions.iter().map(|text| Message::User { text: format!("<question>\n{text}\n</question>") }).collect()
+        questions.iter().map(|text| Message::user(format!("<question>\n{text}\n</question>"))).collect()
     }
 
     fn record(questions: &[&str]) -> Vec<EventRow> {

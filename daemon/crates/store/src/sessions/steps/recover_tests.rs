@@ -4,7 +4,7 @@ use super::{
 };
 
 fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text.into())
 }
 
 fn asks(calls: &[u32]) -> Message {

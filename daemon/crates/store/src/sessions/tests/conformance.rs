@@ -49,7 +49,7 @@ pub(super) fn command(text: &str) -> Event {
 }
 
 pub(super) fn user(text: &str) -> Message {
-    Message::User { text: text.into() }
+    Message::user(text.into())
 }
 
 fn conversation(session: &str, from: usize, messages: &[&str]) -> Entry {
@@ -66,7 +66,7 @@ fn texts(store: &dyn StateStore, session: &str) -> Vec<String> {
     let messages = store.conversation(session).expect("it can be read");
     messages
         .iter()
-        .map(|message| if let Message::User { text } = message { text.clone() } else { String::new() })
+        .map(|message| if let Message::User { text, .. } = message { text.clone() } else { String::new() })
         .collect()
 }
 
