@@ -14,7 +14,7 @@ pub(super) const LAYERS: &[(&str, &[&str])] = &[
     ("cohab-graph", &["cohab-text"]),
     ("cohab-line-classifier", &["cohab-text"]),
     ("cohab-memory", &["cohab-secrets", "cohab-text"]),
-    ("cohab-model-api", &["cohab-secrets"]),
+    ("cohab-model-api", &["cohab-secrets", "cohab-types"]),
     ("cohab-picture", &["cohab-text"]),
     ("cohab-prompt", &["cohab-text"]),
     ("cohab-shell-syntax", &["cohab-shell-state", "cohab-text"]),

@@ -61,7 +61,8 @@ fn what_a_step_says_of_itself_stands_before_the_time() {
     let line = |said, width| status(said).line(width, OutputStyle::Rich).to_string();
     let said = Some("40 %, reading files");
     assert_eq!(line(said, 100), "● step 2 · mcp_call docs · index · 40 %, reading files · 12 s · Ctrl-C stops");
-    assert_eq!(line(said, 40), "● mcp_call docs… · 40 %, reading files");
+    assert_eq!(line(said, 60), "● mcp_call docs… · 40 %, reading files · 12 s · Ctrl-C stops");
+    assert_eq!(line(said, 40), "● mcp_call docs · index · Ctrl-C stops");
     assert_eq!(line(None, 60), "● step 2 · mcp_call docs · index · 12 s · Ctrl-C stops");
 }
 
